@@ -12,10 +12,10 @@ SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -pa
 
 .DEFAULT_GOAL := help
 .PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust test-guest fuzz \
-	sanitize conformance format schemas papers requirements docs bench bench-peers bench-analysis clean
+	sanitize conformance conformance-debian13 format schemas papers requirements docs bench bench-peers bench-analysis clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
 
 quick: setup ## set up, measure all middlewares side by side for 4 minutes, say where the report is
 	@$(BIN)/middlemark run quick
@@ -53,6 +53,10 @@ test-rust: setup ## unit tests of the contract, the runtime and the workers
 
 conformance: setup ## the suite that every worker must pass
 	cargo test --release --locked -p middlemark-conformance
+
+# FILTER chooses: `make conformance-debian13 FILTER=fastdds::tuned`.
+conformance-debian13: ## the same over workers of newer libraries: those of Debian 13, in a root of their own (root; 1 GB of disk)
+	@workers/conformance/debian13.sh $(FILTER)
 
 sanitize: setup ## lifetimes of memory between Rust and C++: Miri, AddressSanitizer (needs a nightly Rust)
 	@setup/sanitize.sh
@@ -123,7 +127,7 @@ schemas: setup ## render the schemas and the models made from them again
 	@setup/schemas.sh
 
 papers: setup ## write the documentation of published evaluations again
-	$(BIN)/python setup/papers.py
+	$(BIN)/python setup/pages/papers.py
 
 requirements: ## pin the Python requirements again (needs uv)
 	cd setup && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url requirements.in -o requirements.txt

@@ -127,6 +127,13 @@ def test_a_delivery_is_the_suites_else_the_profiles_else_the_default() -> None:
     assert description.resolved_delivery(toy, "tuned", "library_thread") == "library_thread"
 
 
+def test_profiles_that_set_the_same_count_once() -> None:
+    tuned = DESCRIPTION["profiles"]["tuned"]  # type: ignore[index]
+    others = {"tuned_latency": tuned, "tuned_throughput": {"summary": "t", "options": {"express": True}}}
+    toy = Description.model_validate(DESCRIPTION | {"profiles": DESCRIPTION["profiles"] | others})  # type: ignore[operator]
+    assert description.distinct_profiles(toy) == ("default", "tuned", "tuned_throughput")
+
+
 @pytest.mark.parametrize(
     ("when", "needed"),
     [

@@ -24,6 +24,7 @@ from middlemark.suite import Demand, Suite, parse_given
 from middlemark.suite.yaml.quantity import DURATION, SIZE
 from middlemark.testbed.machine import readiness
 from middlemark.testbed.machine.readiness import Fact
+from middlemark.worker.description import programs_of_services
 
 WARNED_OF = {
     "governor": WarningKind.GOVERNOR,
@@ -94,6 +95,7 @@ def stored_middleware(worker: Worker) -> Middleware:
         sha256=_sha256(worker.path),
         summary=description.summary,
         library=Library.model_validate(description.library.model_dump()),
+        programs=tuple(Library.model_validate(each.model_dump()) for each in programs_of_services(description)),
         dissectors=tuple(Dissector.model_validate(each.model_dump()) for each in description.dissectors or ()),
     )
 

@@ -41,7 +41,7 @@ from middlemark.suite.yaml.model import closest_first
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.worker import executables
 from middlemark.worker.contract import Description
-from middlemark.worker.description import describe
+from middlemark.worker.description import describe, distinct_profiles
 
 _WITH_A_WIDTH = ", ".join(("a latency", *(f"`{each.name}`" for each in PLAIN if not (each.of_search or each.is_share))))
 """The metrics that a `stop` may be on, in words."""
@@ -137,7 +137,7 @@ def order_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | 
     demand = loaded.demand if trials is None else loaded.demand.model_copy(update={"trials": trials})
     workers, unfit = available_workers()
     check_demand(loaded, workers)
-    profiles = {name: tuple(worker.description.profiles) for name, worker in workers.items()}
+    profiles = {name: distinct_profiles(worker.description) for name, worker in workers.items()}
     experiments = only(experiments_of(demand, profiles), conditions)
     planned = order_trials(experiments, blocks=demand.trials, seed=demand.seed, observe=observed(demand))
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in demand.middlewares)

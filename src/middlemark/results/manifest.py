@@ -7,7 +7,7 @@ stored of a trial.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -20,12 +20,19 @@ from middlemark.suite.papers import Extent, LoadedPaper, paper_of
 from middlemark.suite.yaml.model import Count, ExperimentId, MiddlewareName, Name, StreamName
 
 
+def _day(text: str) -> str:
+    date.fromisoformat(text)
+    return text
+
+
 class Library(Model):
     """The library that a worker is linked with, as `describe` says."""
 
     name: str
     version: str
     origin: str
+    released: Annotated[str, AfterValidator(_day)] | None = None
+    """Since when the system's packages have this version; None where nothing tells, and in runs from before."""
 
 
 class Dissector(Model):
@@ -43,6 +50,8 @@ class Middleware(Model):
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Of the worker's file; None in runs from before it was recorded."""
     library: Library
+    programs: tuple[Library, ...] = ()
+    """The system's programs that its services run: a broker."""
     dissectors: tuple[Dissector, ...] = ()
 
 

@@ -295,6 +295,10 @@ class ServiceAddress(BaseModel):
     """The service, as named in `Description::services`."""
 
 
+Axis = TypeAliasType("Axis", Literal["wake_up", "copies", "discovery", "buffers", "batching", "other"])
+"""What of a middleware can be tuned."""
+
+
 class DeliveryDescription(BaseModel):
     """A delivery that a middleware has."""
 
@@ -339,6 +343,11 @@ class Library(BaseModel):
     """Its name, or `none` for a baseline on the kernel alone."""
     origin: str
     """Where it comes from: a crate, a Debian package, bundled source."""
+    released: str | None = None
+    """
+    The day (`2023-01-31`) since which the system's packages have this version; none where it isn't the system's, or
+    nothing on the machine says so.
+    """
     version: str
     """The version that the library itself reports at run time where it can."""
 
@@ -351,16 +360,16 @@ Per = TypeAliasType("Per", Literal["host", "network"])
 """For what a service is needed once."""
 
 
-class Profile(BaseModel):
-    """A named configuration."""
+class Tuning(BaseModel):
+    """What a profile does on an axis; one that sets options on different advice has several of an axis."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    delivery: Delivery | None = None
-    """The delivery that it advises; none: the worker's default."""
-    options: dict[str, OptionValue]
-    """The options it sets away from their defaults."""
-    summary: str
-    """What it stands for and whose advice it follows."""
+    axis: Axis
+    """The axis."""
+    set_by: list[str]
+    """The options of the profile that are on it, and `delivery`; empty: nothing is set."""
+    why: str
+    """The text of the makers that advises so; or why nothing is set."""
 
 
 class When(BaseModel):
@@ -947,10 +956,26 @@ OptionKind = TypeAliasType(
 """Which values an option takes."""
 
 
+class Profile(BaseModel):
+    """A named configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    delivery: Delivery | None = None
+    """The delivery that it advises; none: the worker's default."""
+    options: dict[str, OptionValue]
+    """The options it sets away from their defaults."""
+    summary: str
+    """What it stands for and whose advice it follows."""
+    tuning: list[Tuning] | None = None
+    """What it does on each axis: all options and the delivery that it sets are named here. Empty in `default`."""
+
+
 class ServiceNeed(BaseModel):
     """A process that a middleware needs beside the applications."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    library: Library | None = None
+    """The system's program that it runs, where that isn't the worker with its library; none where it isn't installed."""
     per: Per
     """How many: one for each host with applications, or one for each network."""
     programs: list[str] | None = None
@@ -1174,7 +1199,10 @@ class Description(BaseModel):
     options: list[OptionDescription]
     """Every option with its default; a profile or a suite sets some of them."""
     profiles: dict[str, Profile]
-    """`default` (as shipped) and `tuned` (as its own documentation advises), by name."""
+    """
+    `default` (as shipped) and `tuned` (as its own documentation advises), by name; where that advises otherwise for
+    latency than for throughput, `tuned_latency` and `tuned_throughput` too, one of which `tuned` then equals.
+    """
     services: list[ServiceNeed]
     """The services it needs, and when."""
     summary: str

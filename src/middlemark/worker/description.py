@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from middlemark.errors import WorkerFailed
 from middlemark.installation.answers import NoAnswer, answer_of
-from middlemark.worker.contract import Delivery, Description, OptionValue, ServiceNeed
+from middlemark.worker.contract import Delivery, Description, Library, OptionValue, ServiceNeed
 
 CONTRACT_VERSION = 2
 DEADLINE_S = 20.0
@@ -53,6 +53,16 @@ def resolved_delivery(description: Description, profile: str, requested: Deliver
     return requested or (chosen.delivery if chosen else None) or description.capabilities.deliveries.default
 
 
+def distinct_profiles(description: Description) -> tuple[str, ...]:
+    """The profiles, without those that set the same as one before: what `tuned` is too is measured once."""
+    found: list[str] = []
+    for name, profile in description.profiles.items():
+        chosen = (profile.delivery, profile.options)
+        if all(chosen != (known.delivery, known.options) for known in map(description.profiles.__getitem__, found)):
+            found.append(name)
+    return tuple(found)
+
+
 def needed_services(description: Description, profile: str, options: dict[str, OptionValue]) -> list[ServiceNeed]:
     """The services that the middleware needs under these options."""
     resolved = resolved_options(description, profile, options)
@@ -62,6 +72,11 @@ def needed_services(description: Description, profile: str, options: dict[str, O
 def programs_of(description: Description) -> tuple[Path, ...]:
     """The machine's programs that its services execute."""
     return tuple(Path(program) for service in description.services for program in service.programs or ())
+
+
+def programs_of_services(description: Description) -> tuple[Library, ...]:
+    """The system's programs that its services run, with their versions."""
+    return tuple(service.library for service in description.services if service.library)
 
 
 def is_needed(service: ServiceNeed, resolved: dict[str, OptionValue]) -> bool:

@@ -1,6 +1,7 @@
 """`doctor`, `describe` and `clean`: for people and, with `--json`, for programs."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,13 @@ def test_doctor_shows_workers_what_is_left_out_and_the_machine(tmp_path: Path) -
     assert any(line[:2] == ["✔", "fake"] for line in lines)
     assert any(line[:2] == ["✘", "toy"] and "libtoy-dev" in line for line in lines)
     assert "clock source" in answer.stdout
+
+
+def test_doctor_shows_how_old_the_systems_programs_are() -> None:
+    answer = RUNNER.invoke(app, ["doctor"])
+    assert re.search(r"go-between 2\.0\.11 of 2021-06-09, \d+\.\d years old", answer.stdout), answer.stdout
+    said = json.loads(RUNNER.invoke(app, ["doctor", "--json"]).stdout)
+    assert [each["released"] for each in said["workers"]["fake"]["programs"]] == ["2021-06-09"]
 
 
 def test_doctor_for_programs_has_the_same(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>"
 BEHAVIOURS = {
     "floor": Behaviour(latency_ns=20_000, title="The floor", library="none"),
     "fast": Behaviour(latency_ns=40_000, title="Fast one"),
-    "slow": Behaviour(latency_ns=400_000, title=HOSTILE),
+    "slow": Behaviour(latency_ns=400_000, title=HOSTILE, library="old", released="2016-05-01"),
     "unable": Behaviour(outcome=NotApplicable(capability="size_bytes", reason="too large by far"), title="Unable"),
     "broken": Behaviour(outcome=Failed(application="a", doing="starting", causes=("boom",)), title="Broken"),
 }
@@ -105,6 +105,11 @@ def test_it_opens_with_the_answer_and_names_the_winner_that_is_no_baseline(text:
     assert "Fast one has the lowest latency" in opening
     assert "Fast one has the shortest round trip" in opening
     assert "The floor" in opening
+
+
+def test_a_system_library_is_shown_with_its_age_when_the_run_began(text: str) -> None:
+    assert re.search(r"old 1\.2\.3 of 2016-05-01, \d+\.\d years old", text)
+    assert "lib 1.2.3 <span" in text
 
 
 def test_what_did_not_run_is_shown_with_its_reason(text: str) -> None:

@@ -58,7 +58,14 @@ def description():
             "security": [],
             "between_hosts": False,
         },
-        "services": [{"service": "broker", "per": "network", "when": [{"option": "brokered", "values": [True]}]}],
+        "services": [
+            {
+                "service": "broker",
+                "per": "network",
+                "when": [{"option": "brokered", "values": [True]}],
+                "library": {"name": "go-between", "version": "2.0.11", "origin": "tests", "released": "2021-06-09"},
+            }
+        ],
         "profiles": {"default": {"summary": "as shipped", "options": {}}},
         "options": [
             option("fault", {"kind": "choice", "choices": list(FAULTS)}, "none"),

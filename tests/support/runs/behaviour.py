@@ -40,6 +40,8 @@ class Behaviour:
     """How many times its period a publisher takes for a message; above 1 it is overloaded."""
     title: str | None = None
     library: str = "lib"
+    released: str | None = None
+    """Since when the system's packages have the library's version."""
     transport: str = "tcp"
     delivery: Delivery | None = Delivery.LIBRARY_THREAD
     """None: as in runs from before it was told."""

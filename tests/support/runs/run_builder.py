@@ -201,7 +201,7 @@ def _manifest(suite_text: str, suite: str, trials: tuple[Trial, ...], behaviours
             name: Middleware(
                 title=how.title or name,
                 summary=f"{name} as the test has it",
-                library=Library(name=how.library, version="1.2.3", origin="the test"),
+                library=Library(name=how.library, version="1.2.3", origin="the test", released=how.released),
                 dissectors=(Dissector(name="rtps"), Dissector(name="someip", remark="decode its ports")),
             )
             for name, how in behaviours.items()

@@ -14,7 +14,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const ROLE: &str = "MIDDLEMARK_CONFORMANCE_OF_A_LIAR";
 
 /// What the worker does wrong, the expression that makes it so, and the check that must fail.
-const LIES: [(&str, &str, &str); 12] = [
+const LIES: [(&str, &str, &str); 14] = [
     (
         "a_lost_message",
         r#"s/"received":100,/"received":99,/"#,
@@ -51,6 +51,16 @@ const LIES: [(&str, &str, &str); 12] = [
         "description_is_valid",
     ),
     ("no_tuned_profile", r#"s/"tuned":/"toned":/"#, "description_is_valid"),
+    (
+        "an_axis_that_is_forgotten",
+        r#"s/"axis":"copies"/"axis":"other"/g"#,
+        "tuning_is_accounted_for",
+    ),
+    (
+        "an_option_that_no_axis_names",
+        r#"s/"set_by":\["[^"]*"/"set_by":["another"/"#,
+        "tuning_is_accounted_for",
+    ),
     (
         "a_refusal_of_another_type",
         r#"s/"capability":"option"/"capability":"spec"/"#,

@@ -30,8 +30,8 @@ pub use application::{ApplicationSpec, Endpoint, Placement, Recording, Rendezvou
 pub use command::{ApplicationCommand, ExpectedMessages, ServiceCommand};
 pub use delivery::{Deliveries, Delivery, DeliveryDescription, LackingDelivery};
 pub use description::{
-    Capabilities, Description, Dissector, Library, OptionDescription, OptionKind, OptionValue, Pattern, Per, Profile,
-    ServiceNeed, When,
+    Axis, Capabilities, DELIVERY, Description, Dissector, Library, OptionDescription, OptionKind, OptionValue, Pattern,
+    Per, Profile, ServiceNeed, Tuning, When,
 };
 pub use event::{ApplicationEvent, Effective, MessagePath, PublisherCounts, Refusal, ServiceEvent, SubscriberCounts};
 pub use node::{

@@ -1,14 +1,13 @@
-//! What this worker says of itself: capabilities, profiles, options with the values that the library is shipped with.
-
-use std::collections::BTreeMap;
+//! What this worker says of itself: capabilities, options with the values that the library is shipped with.
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
-    OptionDescription, OptionValue, Pattern, Profile, Reliability,
+    OptionDescription, Pattern, Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
 
 use crate::configuration::SIZES;
+use crate::profiles::profiles;
 use crate::shim;
 
 /// The largest message: what a serialised sample may have by `Internal/MaxSampleSize` is 2 GiB, this is what is tested.
@@ -24,6 +23,7 @@ pub(crate) fn describe() -> Description {
             name: "ddsc".into(),
             version: shim::version(),
             origin: env!("MIDDLEMARK_CYCLONEDDS_ORIGIN").into(),
+            released: None,
         },
         capabilities: capabilities(),
         dissectors: vec![Dissector {
@@ -61,32 +61,6 @@ fn capabilities() -> Capabilities {
         security: Vec::new(),
         between_hosts: true,
     }
-}
-
-fn profiles() -> BTreeMap<String, Profile> {
-    let default = Profile {
-        summary: "As shipped: 14720 B messages, 1344 B fragments, 1 MiB asked of the socket, 500 kB high-water mark."
-            .into(),
-        delivery: None,
-        options: BTreeMap::new(),
-    };
-    let tuned = Profile {
-        summary: "As Cyclone DDS's README and performance scripts and the ROS 2 guide to DDS tuning advise.".into(),
-        delivery: None,
-        options: [
-            // README.md, Run-time configuration: "Large values such as these typically improve performance over the
-            // (current) default values on a loopback interface"; also examples/perfscript/perftest.
-            ("max_message_size_bytes", 65_500),
-            // examples/perfscript/quick-microbenchmark sets both sizes so.
-            ("fragment_size_bytes", 65_000),
-            // https://docs.ros.org/en/rolling/How-To-Guides/DDS-tuning.html, Cyclone DDS tuning: SocketReceiveBufferSize
-            // 10MB (there as a minimum, with rmem_max raised; here as what is asked of the kernel).
-            ("socket_receive_buffer_bytes", 10 << 20),
-        ]
-        .map(|(name, value)| (name.to_owned(), OptionValue::Integer(value)))
-        .into(),
-    };
-    [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
 }
 
 fn options() -> Vec<OptionDescription> {

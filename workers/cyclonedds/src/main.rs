@@ -4,6 +4,7 @@
 
 mod configuration;
 mod description;
+mod profiles;
 mod reader;
 mod session;
 mod shim;

@@ -84,12 +84,15 @@ int32_t mm_loan (mm_writer *writer, uint8_t **bytes)
 int32_t mm_publish_loan (mm_writer *writer, uint8_t *bytes)
 {
   return guarded (nullptr, [&] {
-    const int32_t code = mm::code (writer->writer->write (bytes, api::HANDLE_NIL));
-    if (code != 0) {
-      void *sample = bytes;
-      (void) writer->writer->discard_loan (sample);
-    }
-    return -code;
+    return -mm::code (writer->writer->write (bytes, api::HANDLE_NIL));
+  });
+}
+
+int32_t mm_discard_loan (mm_writer *writer, uint8_t *bytes)
+{
+  return guarded (nullptr, [&] {
+    void *sample = bytes;
+    return -mm::code (writer->writer->discard_loan (sample));
   });
 }
 

@@ -87,9 +87,10 @@ int32_t mm_close (mm_session *session);
 int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, const mm_qos *qos, mm_writer **writer,
                         mm_reason *reason);
 int32_t mm_write (mm_writer *writer, const uint8_t *bytes, uint32_t size);
-/* Memory of a plain type, to be written and then published (or given back) once. */
+/* Memory of a plain type, to be written, then published; a loan that could not be published may be published again, or is discarded. */
 int32_t mm_loan (mm_writer *writer, uint8_t **bytes);
 int32_t mm_publish_loan (mm_writer *writer, uint8_t *bytes);
+int32_t mm_discard_loan (mm_writer *writer, uint8_t *bytes);
 int32_t mm_writer_qos (mm_writer *writer, mm_qos *qos);
 
 /* With the library's thread messages are taken there; else the caller takes them, after mm_wait or whenever it likes.

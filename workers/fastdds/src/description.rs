@@ -1,14 +1,14 @@
-//! What this worker says of itself: capabilities, profiles, options with the values that the library is shipped with.
-
-use std::collections::BTreeMap;
+//! What this worker says of itself: capabilities, options with the values that the library is shipped with.
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
-    OptionDescription, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
+    OptionDescription, OptionValue, Pattern, Per, Reliability, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
+use middlemark_runtime::system_package;
 
 use crate::discovery::{DISCOVERIES, SERVER};
+use crate::profiles::profiles;
 use crate::quality::MEMORY_POLICIES;
 use crate::shim;
 use crate::transport::TRANSPORTS;
@@ -30,6 +30,7 @@ pub(crate) fn describe() -> Description {
             name: env!("MIDDLEMARK_FASTDDS_LIBRARY").into(),
             version: shim::version(),
             origin: env!("MIDDLEMARK_FASTDDS_ORIGIN").into(),
+            released: system_package::released(&["libfastrtps-dev", "libfastdds-dev"], &shim::version()),
         },
         capabilities: capabilities(),
         dissectors: vec![Dissector {
@@ -37,6 +38,7 @@ pub(crate) fn describe() -> Description {
             remark: None,
         }],
         services: vec![ServiceNeed {
+            library: None,
             programs: vec![],
             service: SERVER.into(),
             per: Per::Network,
@@ -76,31 +78,6 @@ fn capabilities() -> Capabilities {
     }
 }
 
-fn profiles() -> BTreeMap<String, Profile> {
-    let default = Profile {
-        summary: "As shipped: 65500 B messages, a 512 KiB segment, the system's socket buffers, heartbeats every 3 s."
-            .into(),
-        delivery: None,
-        options: BTreeMap::new(),
-    };
-    let tuned = Profile {
-        summary: "As the chapter on large data rates of Fast DDS's documentation advises.".into(),
-        delivery: None,
-        options: [
-            // https://fast-dds.docs.eprosima.com/en/latest/fastdds/use_cases/large_data/large_data.html, "Increasing
-            // socket buffers size": send_socket_buffer_size = 1048576, listen_socket_buffer_size = 4194304. The built-in
-            // shared memory follows with a segment of twice the larger one.
-            ("socket_send_buffer_bytes", 1_048_576),
-            ("socket_receive_buffer_bytes", 4_194_304),
-            // The same page, "Tuning Heartbeat Period": heartbeat_period = 500 ms.
-            ("heartbeat_period_ms", 500),
-        ]
-        .map(|(name, value)| (name.to_owned(), OptionValue::Integer(value)))
-        .into(),
-    };
-    [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
-}
-
 fn choices() -> [OptionDescription; 6] {
     [
         choice(
@@ -112,7 +89,7 @@ fn choices() -> [OptionDescription; 6] {
         boolean(
             "zero_copy",
             false,
-            "A type of fixed size, written in place in a loan and read where it lies.",
+            "A type of fixed size, written in place in a loan and read where it lies; recorded sizes, and streams that block, are copied all the same.",
         ),
         choice(
             "discovery",

@@ -4,6 +4,7 @@
 
 mod description;
 mod discovery;
+mod profiles;
 mod quality;
 mod reader;
 mod semaphores;

@@ -25,6 +25,8 @@ pub(crate) struct Participant {
     delivery: Delivery,
     transport: Transport,
     zero_copy: bool,
+    /// Whether any of its endpoints has loans.
+    lends: bool,
     readers: Vec<(String, Reader<Handle>)>,
     writers: Vec<(String, *mut ShimWriter)>,
     /// Held for those who clean up after a killed process.
@@ -48,16 +50,23 @@ impl Participant {
             delivery: spec.delivery,
             transport,
             zero_copy: options.boolean("zero_copy"),
+            lends: false,
             readers: Vec::new(),
             writers: Vec::new(),
             _semaphores: semaphores::hold(),
         })
     }
 
+    /// Loans take a type of one size, which recorded messages don't have, and data sharing, which with `block` would lose
+    /// messages (`transport::accept`): those are copied.
+    fn loans(&self, channel: &Channel) -> bool {
+        self.zero_copy && channel.recorded.is_none() && !channel.qos.blocks()
+    }
+
     fn message_type(&self, channel: &Channel) -> ShimType {
         ShimType {
             size: channel.size_bytes as u32,
-            plain: i32::from(self.transport.needs_plain_type(self.zero_copy)),
+            plain: i32::from(self.transport.needs_plain_type(self.loans(channel))),
         }
     }
 }
@@ -128,7 +137,8 @@ impl Session for Participant {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
-        let how = (self.delivery, self.zero_copy);
+        let how = (self.delivery, self.loans(channel));
+        self.lends |= self.loans(channel);
         // SAFETY: the session closes its readers before itself.
         let reader = unsafe {
             reader::open(
@@ -163,8 +173,9 @@ impl Session for Participant {
             }
         })?;
         self.writers.push((channel.topic.clone(), handle));
+        self.lends |= self.loans(channel);
         let writer = Box::new(Writer::new(handle, &channel.qos));
-        Ok(if self.zero_copy {
+        Ok(if self.loans(channel) {
             Publisher::InPlace(writer)
         } else {
             Publisher::Copying(writer)
@@ -180,14 +191,11 @@ impl Session for Participant {
             settings.insert(format!("writer {topic}"), writer_policies(*writer));
         }
         Effective {
-            transport: self
-                .transport
-                .words(self.transport.needs_plain_type(self.zero_copy))
-                .into(),
+            transport: self.transport.words(self.transport.needs_plain_type(self.lends)).into(),
             paths: self.transport.paths(),
             delivery: self.delivery,
             receive_mode: middlemark_dds::how(self.delivery).into(),
-            zero_copy: self.zero_copy,
+            zero_copy: self.lends,
             settings,
         }
     }

@@ -97,6 +97,7 @@ unsafe extern "C" {
     pub(crate) fn mm_write(writer: *mut ShimWriter, bytes: *const u8, size: u32) -> i32;
     pub(crate) fn mm_loan(writer: *mut ShimWriter, bytes: *mut *mut u8) -> i32;
     pub(crate) fn mm_publish_loan(writer: *mut ShimWriter, bytes: *mut u8) -> i32;
+    pub(crate) fn mm_discard_loan(writer: *mut ShimWriter, bytes: *mut u8) -> i32;
     pub(crate) fn mm_writer_qos(writer: *mut ShimWriter, qos: *mut ShimQos) -> i32;
     pub(crate) fn mm_reader_open(
         session: *mut ShimSession,

@@ -13,6 +13,9 @@ use crate::shim::{self, ShimWriter};
 const OUT_OF_RESOURCES: i32 = 5;
 const TIMED_OUT: i32 = 10;
 
+/// How often a loan is asked for again, where there was none.
+const LOAN_RETRY_NS: i64 = 100_000;
+
 /// The publishing end of one writer.
 pub(crate) struct Writer {
     handle: *mut ShimWriter,
@@ -29,6 +32,19 @@ impl Writer {
         Writer {
             handle,
             patience_ns: qos.blocks().then_some(qos.patience_ns as i64),
+        }
+    }
+
+    /// Calls again until `patience` is over: Fast DDS may say that it timed out before `max_blocking_time` is, and a loan
+    /// is not waited for at all.
+    fn patiently(&self, mut call: impl FnMut() -> i32) -> i32 {
+        let until_ns = self.patience_ns.map_or(0, |patience_ns| clock::now_ns() + patience_ns);
+        loop {
+            match -call() {
+                OUT_OF_RESOURCES if clock::now_ns() < until_ns => clock::sleep_until(clock::now_ns() + LOAN_RETRY_NS),
+                TIMED_OUT if clock::now_ns() < until_ns => {}
+                code => return -code,
+            }
         }
     }
 
@@ -49,13 +65,7 @@ impl Publish for Writer {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
         // SAFETY: the writer is open, and the message lives through the call, which serialises it.
         let write = || unsafe { shim::mm_write(self.handle, message.as_ptr(), message.len() as u32) };
-        let patient_until_ns = self.patience_ns.map_or(0, |patience_ns| clock::now_ns() + patience_ns);
-        let mut code = write();
-        // Fast DDS may say so before max_blocking_time is over.
-        while code == -TIMED_OUT && clock::now_ns() < patient_until_ns {
-            code = write();
-        }
-        self.judged("DataWriter::write", code)
+        self.judged("DataWriter::write", self.patiently(write))
     }
 }
 
@@ -67,12 +77,18 @@ impl PublishInPlace for Writer {
     ) -> Result<(), PublishError> {
         let mut loan = std::ptr::null_mut();
         // SAFETY: the writer is open and `loan` can be written.
-        self.judged("DataWriter::loan_sample", unsafe {
-            shim::mm_loan(self.handle, &raw mut loan)
-        })?;
+        let lend = || unsafe { shim::mm_loan(self.handle, &raw mut loan) };
+        self.judged("DataWriter::loan_sample", self.patiently(lend))?;
         // SAFETY: a loan is memory for one message of the type's size, which is the channel's, until it is published.
         write(unsafe { std::slice::from_raw_parts_mut(loan.cast(), size_bytes) });
-        // SAFETY: the loan is this writer's and not used afterwards.
-        self.judged("DataWriter::write", unsafe { shim::mm_publish_loan(self.handle, loan) })
+        // SAFETY: the loan is this writer's; one that could not be written is still lent.
+        let published = self.patiently(|| unsafe { shim::mm_publish_loan(self.handle, loan) });
+        if published != 0 {
+            // SAFETY: the loan is this writer's and not used afterwards.
+            self.judged("DataWriter::discard_loan", unsafe {
+                shim::mm_discard_loan(self.handle, loan)
+            })?;
+        }
+        self.judged("DataWriter::write", published)
     }
 }

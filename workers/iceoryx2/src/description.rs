@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Durability,
-    HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
+    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
 
@@ -24,6 +24,7 @@ pub(crate) fn describe() -> Description {
             name: "iceoryx2".into(),
             version: VERSION.into(),
             origin: "crate iceoryx2, features std, console".into(),
+            released: None,
         },
         capabilities: capabilities(),
         dissectors: vec![],
@@ -80,26 +81,31 @@ pub(crate) fn deliveries() -> Deliveries {
 }
 
 fn shipped() -> Profile {
-    Profile {
-        summary:
-            "As shipped (Config::default() of 0.10.0), with names and folder of the trial; data paired with events \
-                  as in its example event_based_communication."
-                .into(),
-        delivery: None,
-        options: BTreeMap::new(),
-    }
+    Profile::new(
+        "As shipped (Config::default() of 0.10.0), with names and folder of the trial; data paired with events as in its \
+         example event_based_communication.",
+    )
 }
 
 fn tuned() -> Profile {
-    Profile {
-        summary:
-            "For latency, as its own benchmark does it: each subscriber polls, and gives way only to who else can run."
-                .into(),
-        // iceoryx2's own figures (benchmarks/publish-subscribe) are of a subscriber that polls without a pause, and its
-        // makers say that publish-subscribe is polling based (iceoryx2, discussion 1222).
-        delivery: Some(Delivery::Polling),
-        options: BTreeMap::new(),
-    }
+    Profile::new(
+        "For latency, as its own benchmark does it: each subscriber polls, and gives way only to who else can run.",
+    )
+    .delivers(
+        Delivery::Polling,
+        "iceoryx2's benchmark publish-subscribe, whose subscriber polls without a pause; discussion 1222",
+    )
+    .leaves(Axis::Copies, "messages are written and read in place, as shipped")
+    .leaves(
+        Axis::Discovery,
+        "services are found in the file system, without a delay to set",
+    )
+    .leaves(
+        Axis::Buffers,
+        "they have the size that the QoS asks for: depth or queue",
+    )
+    .leaves(Axis::Batching, "each message is handed over by itself")
+    .leaves(Axis::Other, "it has nothing else to set for speed")
 }
 
 fn options() -> Vec<OptionDescription> {

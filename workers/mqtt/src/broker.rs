@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, thread};
 
 use middlemark_contract::ServiceSpec;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
-use crate::configuration;
+use crate::{configuration, program};
 
 /// How long the broker may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -83,7 +83,7 @@ pub(crate) struct Mosquitto {
 impl Mosquitto {
     /// Starts it, waits until it says that it runs, then until it has really served a client.
     pub(crate) fn start(spec: &ServiceSpec, options: &Options) -> Result<Mosquitto, BrokerError> {
-        let program = find().ok_or(BrokerError::Missing)?;
+        let program = program::find().ok_or(BrokerError::Missing)?;
         for broker in spec.connects_to() {
             let place = (broker.address, configuration::port(&spec.rendezvous, broker.index));
             wait_listening(place.into()).map_err(system(format!("waiting for the linked broker {}", broker.index)))?;
@@ -215,15 +215,6 @@ fn told(settings: Vec<(&str, String)>) -> BTreeMap<String, String> {
     told.into_iter()
         .map(|(name, values)| (name, values.join("; ")))
         .collect()
-}
-
-/// Where the system's Mosquitto is.
-pub(crate) fn find() -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path)
-        .chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from))
-        .map(|folder| folder.join("mosquitto"))
-        .find(|file| file.is_file())
 }
 
 fn spawn(program: &Path, file: &Path) -> io::Result<Child> {

@@ -1,15 +1,13 @@
-//! What this worker says of itself: capabilities, the broker it needs, options with the values as shipped, profiles.
-
-use std::collections::BTreeMap;
+//! What this worker says of itself: capabilities, the broker it needs, options with the values as shipped.
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, OptionValue, Pattern, Per, Profile,
-    Reliability, ServiceNeed,
+    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Per, Reliability, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
-use crate::broker;
+use crate::profiles::profiles;
+use crate::program;
 
 /// A packet's remaining length is at most 268 435 455 bytes (MQTT 3.1.1, 2.2.3); the longest topic is taken off.
 const LARGEST_MESSAGE_BYTES: u64 = (256 << 20) - (128 << 10);
@@ -24,6 +22,7 @@ pub(crate) fn describe() -> Description {
             name: "rumqttc".into(),
             version: env!("MIDDLEMARK_RUMQTTC_VERSION").into(),
             origin: "crate rumqttc without TLS; the broker is the system's mosquitto".into(),
+            released: None,
         },
         capabilities: capabilities(),
         dissectors: vec![Dissector {
@@ -34,7 +33,8 @@ pub(crate) fn describe() -> Description {
             service: "broker".into(),
             per: Per::Network,
             when: Vec::new(),
-            programs: broker::find()
+            library: program::library(),
+            programs: program::find()
                 .map(|path| path.display().to_string())
                 .into_iter()
                 .collect(),
@@ -88,35 +88,6 @@ pub(crate) fn deliveries() -> Deliveries {
             ),
         ],
     }
-}
-
-fn profiles() -> BTreeMap<String, Profile> {
-    let default = Profile {
-        summary:
-            "As shipped: Nagle's algorithm on at broker and client, 20 messages in flight for each subscriber, 100 in \
-                  flight and 10 queued at each publisher."
-                .into(),
-        delivery: None,
-        options: BTreeMap::new(),
-    };
-    let tuned = Profile {
-        summary: "For latency, as mosquitto.conf(5) describes its settings; the same at the client.".into(),
-        delivery: None,
-        options: [
-            // mosquitto.conf(5), set_tcp_nodelay: "This has the effect of reducing latency of some messages at potentially
-            // increasing the number of TCP packets being sent."
-            ("broker_tcp_nodelay", OptionValue::Boolean(true)),
-            // The client's side of the same: rumqttc's NetworkOptions::set_tcp_nodelay, false as shipped.
-            ("client_tcp_nodelay", OptionValue::Boolean(true)),
-            // mosquitto.conf(5), max_inflight_messages: "Set to 0 for no maximum." Order is kept on one connection anyway.
-            ("broker_max_inflight_messages", OptionValue::Integer(0)),
-            // rumqttc's own default for what may be unacknowledged (MqttOptions::set_inflight): as many may wait to be sent.
-            ("client_queue_messages", OptionValue::Integer(100)),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into(),
-    };
-    [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
 }
 
 fn options() -> Vec<OptionDescription> {

@@ -8,6 +8,8 @@ mod configuration;
 mod description;
 mod level;
 mod link;
+mod profiles;
+mod program;
 mod publisher;
 mod session;
 

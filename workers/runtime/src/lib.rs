@@ -21,6 +21,7 @@ pub use message::channel::{Channel, ChannelEndpoint};
 pub use message::header::{Header, Phase};
 pub use middleware::{Context, Middleware, MiddlewareError, Service, Session};
 pub use options::Options;
+pub use process::system_package;
 pub use receive::idle::Idle;
 pub use receive::receiver::Receiver;
 pub use send::publish::{Publish, PublishError, PublishInPlace, PublishMoved, Publisher};

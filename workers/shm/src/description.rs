@@ -1,8 +1,8 @@
 //! What the worker says of its rings.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Durability,
-    HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
+    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::boolean;
 
@@ -19,6 +19,7 @@ pub(crate) fn describe() -> Description {
             name: "none".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             origin: "this project, on the running kernel's futexes".into(),
+            released: None,
         },
         capabilities: Capabilities {
             patterns: vec![
@@ -67,19 +68,20 @@ pub(crate) fn deliveries() -> Deliveries {
 }
 
 fn default_profile() -> Profile {
-    Profile {
-        summary: "Receivers sleep until there is a message; written in place.".into(),
-        delivery: None,
-        options: [].into(),
-    }
+    Profile::new("Receivers sleep until there is a message; written in place.")
 }
 
 fn tuned_profile() -> Profile {
-    Profile {
-        summary: "Receivers never sleep, at the price of a CPU for each; written in place.".into(),
-        delivery: Some(Delivery::Polling),
-        options: [].into(),
-    }
+    Profile::new("Receivers never sleep, at the price of a CPU for each; written in place.")
+        .delivers(
+            Delivery::Polling,
+            "the usual way of rings that are made for latency, e.g. of the LMAX Disruptor's BusySpinWaitStrategy",
+        )
+        .leaves(Axis::Copies, "messages are written and read in place, as shipped")
+        .leaves(Axis::Discovery, "a ring's name is given")
+        .leaves(Axis::Buffers, "a ring has the size that the QoS asks for: queue")
+        .leaves(Axis::Batching, "each message is handed over by itself")
+        .leaves(Axis::Other, "there is no other setting for speed")
 }
 
 fn options() -> Vec<OptionDescription> {

@@ -1,8 +1,8 @@
 //! What the worker says of itself, and its options: the program.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Durability,
-    HistoryKind, LackingDelivery, Library, OptionDescription, OptionValue, Pattern, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
+    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
 
@@ -21,6 +21,7 @@ pub(crate) fn describe() -> Description {
             name: "none".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             origin: "this project".into(),
+            released: None,
         },
         capabilities: Capabilities {
             patterns: vec![
@@ -46,24 +47,27 @@ pub(crate) fn describe() -> Description {
         profiles: [
             (
                 "default".into(),
-                Profile {
-                    summary: "A fixed delay of 1 ms, nothing lost, doubled or reordered.".into(),
-                    delivery: None,
-                    options: [].into(),
-                },
+                Profile::new("A fixed delay of 1 ms, nothing lost, doubled or reordered."),
             ),
-            (
-                "tuned".into(),
-                Profile {
-                    summary: "As the default, and never asleep while a message is under way.".into(),
-                    delivery: None,
-                    options: [("release_spin_ns".into(), OptionValue::Integer(MINUTE_NS))].into(),
-                },
-            ),
+            ("tuned".into(), tuned()),
         ]
         .into(),
         options: options(),
     }
+}
+
+fn tuned() -> Profile {
+    Profile::new("As the default, and never asleep while a message is under way.")
+        .sets(
+            Axis::WakeUp,
+            [("release_spin_ns", MINUTE_NS.into())],
+            "this project: a release is exact where its thread never slept before it",
+        )
+        .leaves(Axis::Copies, "the answer is known, whoever copies")
+        .leaves(Axis::Discovery, "a ring's name is given")
+        .leaves(Axis::Buffers, "a ring has the size that the QoS asks for: queue")
+        .leaves(Axis::Batching, "each message is released by itself")
+        .leaves(Axis::Other, "everything else belongs to the program")
 }
 
 /// The deliveries of a link.

@@ -1,8 +1,8 @@
 //! What the worker says of TCP.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
-    OptionDescription, OptionValue, Pattern, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
+    OptionDescription, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
 use middlemark_sockets::{deliveries, kernel_release, shared_options};
@@ -23,6 +23,7 @@ pub(crate) fn describe() -> Description {
             name: "none".into(),
             version: kernel_release(),
             origin: "the running kernel".into(),
+            released: None,
         },
         capabilities: Capabilities {
             patterns: vec![
@@ -54,26 +55,34 @@ pub(crate) fn describe() -> Description {
 }
 
 fn default_profile() -> Profile {
-    Profile {
-        summary: "The kernel's own settings, without Nagle's algorithm, as every messaging library sets it.".into(),
-        delivery: None,
-        options: [].into(),
-    }
+    Profile::new("The kernel's own settings, without Nagle's algorithm, as every messaging library sets it.")
 }
 
 fn tuned_profile() -> Profile {
-    Profile {
-        summary: "Large buffers from the first message on, and CUBIC, which does not pace.".into(),
-        delivery: None,
-        options: [
-            // tcp(7): SO_RCVBUF and SO_SNDBUF switch the kernel's own sizing off, which begins small and grows with use.
-            ("so_rcvbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES)),
-            ("so_sndbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES)),
-            // BBR, where a distribution sets it, paces by timers: a cost without use on loopback and on one's own link.
-            ("tcp_congestion".into(), OptionValue::Text("cubic".into())),
-        ]
-        .into(),
-    }
+    Profile::new("Large buffers from the first message on, and CUBIC, which does not pace.")
+        .leaves(
+            Axis::WakeUp,
+            "a thread that waits in recv, as shipped, is what sockperf and iperf3 use; polling is a delivery of its own",
+        )
+        .leaves(
+            Axis::Copies,
+            "MSG_ZEROCOPY pays off above 10 kB only, and copies on loopback all the same (Linux, networking/msg_zerocopy)",
+        )
+        .leaves(Axis::Discovery, "nobody is looked for: addresses are given")
+        .sets(
+            Axis::Buffers,
+            [
+                ("so_rcvbuf_bytes", TUNED_BUFFER_BYTES.into()),
+                ("so_sndbuf_bytes", TUNED_BUFFER_BYTES.into()),
+            ],
+            "tcp(7): they switch the kernel's own sizing off, which begins small and grows with use",
+        )
+        .leaves(Axis::Batching, "Nagle's algorithm is off as shipped")
+        .sets(
+            Axis::Other,
+            [("tcp_congestion", "cubic".into())],
+            "Linux, tcp_bbr.c: BBR, where a distribution sets it, paces by timers, a cost without use on one's own link",
+        )
 }
 
 fn own_options() -> [OptionDescription; 2] {

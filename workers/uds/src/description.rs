@@ -1,8 +1,8 @@
 //! What the worker says of Unix domain sockets.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, Library, OptionDescription,
-    OptionValue, Pattern, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, Library, OptionDescription,
+    Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::choice;
 use middlemark_sockets::{deliveries, kernel_release, shared_options};
@@ -23,6 +23,7 @@ pub(crate) fn describe() -> Description {
             name: "none".into(),
             version: kernel_release(),
             origin: "the running kernel".into(),
+            released: None,
         },
         capabilities: Capabilities {
             patterns: vec![
@@ -51,20 +52,24 @@ pub(crate) fn describe() -> Description {
 }
 
 fn default_profile() -> Profile {
-    Profile {
-        summary: "A stream with the kernel's own settings.".into(),
-        delivery: None,
-        options: [].into(),
-    }
+    Profile::new("A stream with the kernel's own settings.")
 }
 
 fn tuned_profile() -> Profile {
-    Profile {
-        summary: "A stream with send buffers as large as the kernel grants, up to 4 MiB.".into(),
-        delivery: None,
-        // unix(7): only the sender's buffer counts, SO_RCVBUF has no effect.
-        options: [("so_sndbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES))].into(),
-    }
+    Profile::new("A stream with send buffers as large as the kernel grants, up to 4 MiB.")
+        .leaves(
+            Axis::WakeUp,
+            "a thread that waits in recv, as shipped, is what sockperf and iperf3 use; polling is a delivery of its own",
+        )
+        .leaves(Axis::Copies, "the kernel has no zero copy for these sockets")
+        .leaves(Axis::Discovery, "nobody is looked for: addresses are given")
+        .sets(
+            Axis::Buffers,
+            [("so_sndbuf_bytes", TUNED_BUFFER_BYTES.into())],
+            "unix(7): only the sender's buffer counts, SO_RCVBUF has no effect",
+        )
+        .leaves(Axis::Batching, "nothing is held back: these sockets have no such algorithm")
+        .leaves(Axis::Other, "there is no other setting for speed")
 }
 
 fn own_options() -> [OptionDescription; 1] {

@@ -1,18 +1,16 @@
-//! What this worker says of vSomeIP: capabilities, the service it needs, profiles and options.
+//! What this worker says of vSomeIP: capabilities, the service it needs, and options.
 //!
 //! Every default is the value of the library as shipped (`implementation/configuration/include/internal.hpp.in` and
 //! `implementation/service_discovery/include/defines.hpp` of its source), except where the summary says otherwise.
 
-use std::collections::BTreeMap;
-
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, OptionValue, Pattern, Per, Profile,
-    Reliability, ServiceNeed,
+    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Per, Reliability, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
 use crate::configuration::ROUTING_MANAGER;
+use crate::profiles::profiles;
 use crate::shim;
 
 /// The largest message that is measured. SOME/IP's length field and vSomeIP, whose payload sizes are unlimited as shipped,
@@ -29,6 +27,7 @@ pub(crate) fn describe() -> Description {
             name: "vsomeip3".into(),
             version: shim::VERSION.into(),
             origin: "source bundled by the crate vsomeip-sys 0.6.0".into(),
+            released: None,
         },
         capabilities: capabilities(),
         dissectors: vec![
@@ -44,6 +43,7 @@ pub(crate) fn describe() -> Description {
             },
         ],
         services: vec![ServiceNeed {
+            library: None,
             service: ROUTING_MANAGER.into(),
             per: Per::Host,
             when: Vec::new(),
@@ -91,42 +91,6 @@ pub(crate) fn deliveries() -> Deliveries {
             LackingDelivery::new(Delivery::Polling, no_call),
         ],
     }
-}
-
-fn profiles() -> BTreeMap<String, Profile> {
-    let default = Profile {
-        summary:
-            "As shipped: 2 ms nPDU debounce and up to 5 ms retention between hosts, service discovery after a random \
-                  delay of up to 3 s, two I/O threads, log level info (into a file, as standard output is taken)"
-                .into(),
-        delivery: None,
-        options: BTreeMap::new(),
-    };
-    let tuned = Profile {
-        summary:
-            "For latency, by the vSomeIP user guide and the configurations that vSomeIP ships as examples: no nPDU \
-                  delays, short delays of service discovery, buffers kept at the size of the largest message"
-                .into(),
-        delivery: None,
-        options: [
-            // User guide, "vsomeip nPDU feature": it "trades lower network load for speed"; with its listing of zeros.
-            ("npdu_debounce_ms", OptionValue::Integer(0)),
-            ("npdu_retention_ms", OptionValue::Integer(0)),
-            // config/vsomeip-tcp-service.json and all other configurations that are shipped as examples: 10 and 100.
-            ("sd_initial_delay_min_ms", OptionValue::Integer(10)),
-            ("sd_initial_delay_max_ms", OptionValue::Integer(100)),
-            // User guide, "offer_debounce_time": time in which offers are collected, "to reduce the number of sent messages
-            // during startup"; startup is what is measured here.
-            ("sd_offer_debounce_ms", OptionValue::Integer(10)),
-            // User guide, "buffer-shrink-threshold": at zero "the buffer sizes aren't reseted".
-            ("buffer_shrink_threshold", OptionValue::Integer(0)),
-            // User guide, "level": what is not logged costs nothing.
-            ("log_level", OptionValue::Text("warning".into())),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into(),
-    };
-    [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
 }
 
 fn options() -> Vec<OptionDescription> {

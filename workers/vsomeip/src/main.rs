@@ -9,6 +9,7 @@ mod carriage;
 mod configuration;
 mod description;
 mod discovery;
+mod profiles;
 mod routing_manager;
 mod session;
 mod shim;

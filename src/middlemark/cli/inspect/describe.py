@@ -6,6 +6,7 @@ sums.
 
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -64,15 +65,23 @@ def _print(description: "Description") -> None:
     console = Screen()
     console.print(Text(f"{description.title} ({description.middleware})", style="bold"))
     console.print(Text(description.summary))
-    tables = (_facts(description), _deliveries(description), _profiles(description), _options(description))
+    tables = (
+        _facts(description),
+        _deliveries(description),
+        _profiles(description),
+        _tuning(description),
+        _options(description),
+    )
     for table in tables:
         console.print(table)
 
 
 def _facts(description: "Description") -> "Table":
+    from middlemark.report.elements.library import library_words
+
     library, can = description.library, description.capabilities
     rows = {
-        "library": f"{library.name} {library.version}, {library.origin}",
+        "library": f"{library_words(library, datetime.now(UTC).date())}, {library.origin}",
         "patterns": ", ".join(can.patterns),
         "transports": ", ".join(can.transports),
         "reliability": ", ".join(can.reliabilities),
@@ -104,6 +113,15 @@ def _profiles(description: "Description") -> "Table":
         sets = ", ".join(delivery + [f"{option}={_value(value)}" for option, value in profile.options.items()])
         rows.append((name, profile.summary, sets or "nothing"))
     return _table(("profile", "description", "sets"), rows)
+
+
+def _tuning(description: "Description") -> "Table":
+    rows = [
+        (name, each.axis, ", ".join(each.set_by) or "nothing", each.why)
+        for name, profile in description.profiles.items()
+        for each in profile.tuning or ()
+    ]
+    return _table(("profile", "axis", "set by", "on whose advice, or why nothing is"), rows)
 
 
 def _options(description: "Description") -> "Table":

@@ -6,6 +6,7 @@ nothing of runs that are under way.
 
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -56,9 +57,15 @@ def _check(workers: "Mapping[str, Worker]") -> None:
 def _doctor_data(
     workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]", facts: "Sequence[Fact]"
 ) -> dict[str, object]:
+    from middlemark.worker.description import programs_of_services
+
     return {
         "workers": {
-            name: {"path": str(worker.path), **worker.description.library.model_dump()}
+            name: {
+                "path": str(worker.path),
+                **worker.description.library.model_dump(),
+                "programs": [each.model_dump() for each in programs_of_services(worker.description)],
+            }
             for name, worker in workers.items()
         },
         "left_out": dict(left_out),
@@ -69,10 +76,14 @@ def _doctor_data(
 def _print_workers(workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]", console: "Screen") -> None:
     from rich.text import Text
 
+    from middlemark.report.elements.library import library_words
+    from middlemark.worker.description import programs_of_services
+
     rows = []
     for name, worker in workers.items():
-        library = worker.description.library
-        rows.append((Text("✔", "green"), name, f"{library.name} {library.version}", library.origin))
+        for library in (worker.description.library, *programs_of_services(worker.description)):
+            words = library_words(library, datetime.now(UTC).date())
+            rows.append((Text("✔", "green"), name, words, library.origin))
     rows += [(Text("✘", "red"), name, "left out", reason) for name, reason in left_out.items()]
     _print_table(("", "worker", "library", "from"), rows, console)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from altair.utils.schemapi import debug_mode
@@ -27,6 +28,7 @@ from middlemark.report.conclusions.warnings import uncounted, warned_of
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import fact
 from middlemark.report.elements.labels import Series, Trials, series_by_experiment, trials_of
+from middlemark.report.elements.library import library_words
 from middlemark.report.elements.tables import Table
 from middlemark.report.elements.topology_drawing import drawing
 from middlemark.report.internals.chain_charts import chains_overview
@@ -55,6 +57,7 @@ from middlemark.report.traffic.setting_tables import (
 from middlemark.report.traffic.timeseries import time_charts
 from middlemark.report.traffic.variance import spread_lines, spread_table
 from middlemark.results.files import write_text
+from middlemark.results.manifest import Library
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite.metrics import OF_CHAINS, Distribution
 
@@ -122,7 +125,7 @@ def render(findings: RunFindings) -> str:
     charts = {f"{section.id}-{chart.id}": chart for section in sections for chart in section.charts}
     charts |= {f"{part}-{chart.id}": chart for part, own in run_charts.items() for chart in own}
     return (
-        page_environment(packed_json=packed_json)
+        page_environment(packed_json=packed_json, library=_library)
         .get_template("report.html.j2")
         .render(
             manifest=findings.manifest,
@@ -254,3 +257,7 @@ def _stream_tables(comparison: Comparison, who: Mapping[str, Series]) -> tuple[T
     if comparison.setting.of_chain:
         return ()
     return rate_table(comparison, who), accounting_table(comparison, who), loss_table(comparison, who)
+
+
+def _library(library: Library, began: str) -> str:
+    return library_words(library, datetime.fromisoformat(began).date())

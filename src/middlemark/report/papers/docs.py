@@ -1,6 +1,6 @@
 """The documentation's pages on papers, as Markdown, from the same files that papers are measured and judged by.
 
-Only what is stated before any measurement is on them; `setup/papers.py` writes them.
+Only what is stated before any measurement is on them; `setup/pages/papers.py` writes them.
 """
 
 from __future__ import annotations

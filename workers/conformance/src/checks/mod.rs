@@ -62,6 +62,11 @@ const fn check(name: &'static str, scope: Scope, run: fn(&Case) -> Result<Answer
 /// Every check.
 pub(crate) const CHECKS: &[Check] = &[
     check("description_is_valid", Scope::Worker, description::is_valid),
+    check(
+        "tuning_is_accounted_for",
+        Scope::Worker,
+        description::tuning_is_accounted_for,
+    ),
     check("accounting_is_exact", Scope::Path, delivery::accounting_is_exact),
     check("bytes_arrive_intact", Scope::Path, delivery::bytes_arrive_intact),
     check("bytes_arrive_in_pieces", Scope::Profile, delivery::bytes_in_pieces),

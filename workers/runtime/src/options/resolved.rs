@@ -135,6 +135,7 @@ mod tests {
                 name: "m".into(),
                 version: "1".into(),
                 origin: String::new(),
+                released: None,
             },
             capabilities: capabilities(),
             dissectors: vec![],
@@ -157,9 +158,8 @@ mod tests {
                 (
                     name.to_owned(),
                     Profile {
-                        summary: String::new(),
-                        delivery: None,
                         options,
+                        ..Profile::new("")
                     },
                 )
             })

@@ -5,6 +5,7 @@
 pub(crate) mod closing;
 pub(crate) mod inbox;
 pub(crate) mod placement;
+pub mod system_package;
 pub(crate) mod udp_buffers;
 pub(crate) mod usage;
 pub(crate) mod wire;

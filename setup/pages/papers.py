@@ -5,7 +5,7 @@ from pathlib import Path
 from middlemark.report.papers.docs import index_page, paper_page
 from middlemark.suite.papers import load_paper, shipped_paper_names
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "papers"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "papers"
 
 
 def main() -> None:

@@ -1,11 +1,15 @@
 //! What a worker says of itself: `describe`.
 
+mod profile;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Congestion, Deliveries, Delivery, Durability, HistoryKind, Reliability};
+use crate::{Congestion, Deliveries, Durability, HistoryKind, Reliability};
+
+pub use profile::{Axis, DELIVERY, Profile, Tuning};
 
 /// A worker's whole account of its middleware, printed by `describe`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +32,8 @@ pub struct Description {
     pub dissectors: Vec<Dissector>,
     /// The services it needs, and when.
     pub services: Vec<ServiceNeed>,
-    /// `default` (as shipped) and `tuned` (as its own documentation advises), by name.
+    /// `default` (as shipped) and `tuned` (as its own documentation advises), by name; where that advises otherwise for
+    /// latency than for throughput, `tuned_latency` and `tuned_throughput` too, one of which `tuned` then equals.
     pub profiles: BTreeMap<String, Profile>,
     /// Every option with its default; a profile or a suite sets some of them.
     pub options: Vec<OptionDescription>,
@@ -44,6 +49,10 @@ pub struct Library {
     pub version: String,
     /// Where it comes from: a crate, a Debian package, bundled source.
     pub origin: String,
+    /// The day (`2023-01-31`) since which the system's packages have this version; none where it isn't the system's, or
+    /// nothing on the machine says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released: Option<String>,
 }
 
 /// What shows a captured packet of the middleware field by field.
@@ -111,6 +120,9 @@ pub struct ServiceNeed {
     pub per: Per,
     /// Needed only where every one of these holds; always where the list is empty.
     pub when: Vec<When>,
+    /// The system's program that it runs, where that isn't the worker with its library; none where it isn't installed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<Library>,
     /// The machine's programs that it executes, as absolute paths, so that they can be put where it runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
@@ -134,19 +146,6 @@ pub struct When {
     pub option: String,
     /// The values under which the condition holds.
     pub values: Vec<OptionValue>,
-}
-
-/// A named configuration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Profile {
-    /// What it stands for and whose advice it follows.
-    pub summary: String,
-    /// The delivery that it advises; none: the worker's default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delivery: Option<Delivery>,
-    /// The options it sets away from their defaults.
-    pub options: BTreeMap<String, OptionValue>,
 }
 
 /// One option of a middleware.
@@ -195,4 +194,22 @@ pub enum OptionValue {
     Integer(i64),
     /// For [`OptionKind::Choice`] and [`OptionKind::Text`].
     Text(String),
+}
+
+impl From<bool> for OptionValue {
+    fn from(value: bool) -> OptionValue {
+        OptionValue::Boolean(value)
+    }
+}
+
+impl From<i64> for OptionValue {
+    fn from(value: i64) -> OptionValue {
+        OptionValue::Integer(value)
+    }
+}
+
+impl From<&str> for OptionValue {
+    fn from(value: &str) -> OptionValue {
+        OptionValue::Text(value.to_owned())
+    }
 }

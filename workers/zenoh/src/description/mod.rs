@@ -1,13 +1,10 @@
-//! What the worker says of itself: capabilities, the service, the options as shipped, and the two profiles.
-//!
-//! Pure data; each value that differs from what is shipped names its source.
+//! What the worker says of itself: capabilities, the service, and the options as shipped; pure data.
 
-use std::collections::BTreeMap;
+mod profiles;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, Library, OptionDescription, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
-    When,
+    Durability, HistoryKind, Library, OptionDescription, OptionValue, Pattern, Per, Reliability, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -27,6 +24,7 @@ pub(crate) fn describe() -> Description {
             origin: "crate zenoh, features transport_tcp, transport_udp, transport_unixsock-stream, shared-memory, \
                      unstable"
                 .into(),
+            released: None,
         },
         capabilities: capabilities(),
         dissectors: vec![Dissector {
@@ -34,6 +32,7 @@ pub(crate) fn describe() -> Description {
             remark: Some("of eclipse-zenoh/zenoh-dissector, a plugin for Wireshark; without it `tcp` or `udp`".into()),
         }],
         services: vec![ServiceNeed {
+            library: None,
             service: ROUTER.into(),
             per: Per::Network,
             when: vec![When {
@@ -42,7 +41,7 @@ pub(crate) fn describe() -> Description {
             }],
             programs: Vec::new(),
         }],
-        profiles: BTreeMap::from([("default".into(), shipped()), ("tuned".into(), tuned())]),
+        profiles: profiles::profiles(),
         options: options(),
     }
 }
@@ -92,43 +91,6 @@ pub(crate) fn deliveries() -> Deliveries {
             ),
         ],
         lacks: vec![],
-    }
-}
-
-fn shipped() -> Profile {
-    Profile {
-        summary: "As shipped (DEFAULT_CONFIG.json5 of 1.10.2), bound to the host's address and to a scouting port of \
-                  the trial."
-            .into(),
-        delivery: None,
-        options: BTreeMap::new(),
-    }
-}
-
-fn tuned() -> Profile {
-    // `express` stays off: by its documentation it trades throughput for latency, and where messages don't queue it has
-    // nothing to gain (unthrottled 64 B: 1.4 million messages a second without it, 32 thousand with it).
-    let options = [
-        // DEFAULT_CONFIG.json5, transport/link/rx/buffer_size: "For very high throughput scenarios, the rx_buffer_size
-        // can be increased […] particularly relevant when dealing with large messages. E.g. for 16MiB […] 16777216."
-        ("rx_buffer_bytes", OptionValue::Integer(16_777_216)),
-        // DEFAULT_CONFIG.json5, transport/shared_memory/mode: "init" "guarantees no latency impact when first SHM
-        // buffer is processed".
-        ("shared_memory_mode", OptionValue::Text("init".into())),
-        // The examples z_pub_shm, z_ping_shm and z_pub_shm_thr: payloads are allocated from a provider.
-        ("zero_copy", OptionValue::Boolean(true)),
-        // DEFAULT_RMW_ZENOH_SESSION_CONFIG.json5 of rmw_zenoh: multicast scouting is off, endpoints are given.
-        ("discovery", OptionValue::Text("peers".into())),
-        // DEFAULT_CONFIG.json5, connect/retry: with endpoints given, who starts first would else wait for a second.
-        ("connect_retry_ms", OptionValue::Integer(20)),
-    ];
-    Profile {
-        summary:
-            "For large messages and a quick start, by the comments of DEFAULT_CONFIG.json5, Zenoh's own examples, and \
-                  rmw_zenoh's session configuration."
-                .into(),
-        delivery: None,
-        options: options.map(|(name, value)| (name.into(), value)).into(),
     }
 }
 
