@@ -80,13 +80,18 @@ class Counts(Model):
 
 
 class FirstMessage(Model):
-    """When a subscriber had the first message of a publisher, or a client the first answer of a subscriber, from T0."""
+    """When a subscriber had the first message of a publisher, or a client the first answer of a subscriber, from T0.
+
+    The first is a greeting, the header alone; in runs from before there were greetings, it is a full one.
+    """
 
     stream: StreamName
     answers: bool = False
     publisher: Index
     subscriber: Index
     after_ns: Nanoseconds
+    full_after_ns: Nanoseconds | None = None
+    """The same of the first message of its full size; None where none was told of."""
 
 
 class MessagePath(StrEnum):

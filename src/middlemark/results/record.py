@@ -205,6 +205,8 @@ class TrialRecord(Model):
     services: dict[ProcessName, ServiceConfiguration] = {}
     """By service, as its last process said when it was ready."""
     counts: Counts = Counts()
+    initialised_after_ns: dict[Name, Nanoseconds] = {}
+    """By application: when all its endpoints existed, from T0."""
     first_message: tuple[FirstMessage, ...] = ()
     window: Window | None = None
     """None where the trial ended before its window was fixed."""
@@ -251,7 +253,7 @@ class TrialRecord(Model):
             if subscriber >= len(streams[stream].subscribers):
                 raise ValueError(f"the trial has no subscriber {subscriber} of {stream}")
         applications = {application.name for application in self.trial.experiment.applications}
-        strange = {*self.effective, *self.path, *self.interrupted} - applications
+        strange = {*self.effective, *self.initialised_after_ns, *self.path, *self.interrupted} - applications
         strange |= {node.node for node in self.nodes} - {node.name for node in self.trial.experiment.nodes}
         if strange:
             raise ValueError(f"the trial has no {', '.join(sorted(strange))}")

@@ -134,6 +134,14 @@ CAPACITY = "capacity_bytes_per_s"
 """The sustained payload per second: one value per search, whether rates or sizes were searched."""
 PLAIN = (
     Metric("first_message", "first_message_ns", Dimension.TIME, of_trial=True, is_long=True),
+    Metric(
+        "first_full_message",
+        "first_full_message_ns",
+        Dimension.TIME,
+        of_trial=True,
+        is_long=True,
+        is_usual=False,
+    ),
     Metric("start_up", "start_up_ns", Dimension.TIME, of_trial=True),
     Metric("deadline_missed", "deadline_missed_share", Dimension.SHARE, of_chain=True),
     Metric("loss", "loss_share", Dimension.SHARE),

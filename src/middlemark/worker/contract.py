@@ -383,12 +383,25 @@ class When(BaseModel):
 
 
 class ApplicationStart(BaseModel):
-    """Initialise the middleware at this instant, create all endpoints, publish at once."""
+    """
+    Initialise the middleware at this instant, create all endpoints, greet at once: each publisher sends the header
+    alone, [`crate::GREETINGS_HZ`] times a second, however rarely its stream has a message and however large it is.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     at_ns: Annotated[int, Field(ge=0)]
     """T0, the same for all applications that start together."""
     command: Literal["start"] = "start"
+
+
+class ApplicationApproach(BaseModel):
+    """
+    Every subscriber has heard every publisher: publish messages of the full size from now on, by the stream's own
+    schedule, the first of it at once. An application that joins an open window is not told this.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    command: Literal["approach"] = "approach"
 
 
 class ApplicationMeasure(BaseModel):
@@ -451,8 +464,17 @@ class ApplicationRefused(BaseModel):
     """What was asked, what there is, in one sentence."""
 
 
+class ApplicationInitialised(BaseModel):
+    """The middleware runs and all endpoints of this application exist; `effective` follows at once."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["initialised"] = "initialised"
+    since_ns: Annotated[int, Field(ge=0)]
+    """Since when."""
+
+
 class ApplicationEffective(BaseModel):
-    """The middleware runs and all endpoints of this application exist."""
+    """What the middleware runs with."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     delivery: Delivery
@@ -472,14 +494,31 @@ class ApplicationEffective(BaseModel):
 
 class ApplicationFirstMessage(BaseModel):
     """
-    A subscriber has the first message of a publisher; or a ping-pong's client the first answer of a subscriber, whose
-    way back is found later, by some middleware, than the way there.
+    A subscriber has the first message of a publisher, which may be a greeting; or a ping-pong's client the first answer
+    of a subscriber, whose way back is found later, by some middleware, than the way there.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     answers: bool
     """Whether it is an answer, at the client."""
     event: Literal["first_message"] = "first_message"
+    publisher: Annotated[int, Field(ge=0, le=65535)]
+    """The publisher's index; for an answer, the index of the client that asked."""
+    received_ns: Annotated[int, Field(ge=0)]
+    """When it was received."""
+    stream: str
+    """The stream's name."""
+    subscriber: Annotated[int, Field(ge=0, le=65535)]
+    """The subscriber's index; for an answer, the index of the subscriber that answered."""
+
+
+class ApplicationFirstFullMessage(BaseModel):
+    """The same of the first message that has its full size."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    answers: bool
+    """Whether it is an answer, at the client."""
+    event: Literal["first_full_message"] = "first_full_message"
     publisher: Annotated[int, Field(ge=0, le=65535)]
     """The publisher's index; for an answer, the index of the client that asked."""
     received_ns: Annotated[int, Field(ge=0)]
@@ -836,7 +875,7 @@ class ServiceFailed(BaseModel):
 ApplicationCommand = TypeAliasType(
     "ApplicationCommand",
     Annotated[
-        ApplicationStart | ApplicationMeasure | ApplicationDrain | ApplicationStop,
+        ApplicationStart | ApplicationApproach | ApplicationMeasure | ApplicationDrain | ApplicationStop,
         Field(discriminator="command", title="ApplicationCommand"),
     ],
 )
@@ -848,8 +887,10 @@ ApplicationEvent = TypeAliasType(
     Annotated[
         ApplicationArmed
         | ApplicationRefused
+        | ApplicationInitialised
         | ApplicationEffective
         | ApplicationFirstMessage
+        | ApplicationFirstFullMessage
         | ApplicationPublished
         | ApplicationDone
         | ApplicationClosed
@@ -1057,8 +1098,8 @@ PatternSpec = TypeAliasType(
     ],
 )
 """
-How messages are produced. Before the measured window each pattern publishes at its rate from `start` on,
-so that the first message can arrive; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`.
+How messages are produced. Before the measured window each pattern publishes at its rate from `approach` on, to
+warm up; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`.
 """
 
 

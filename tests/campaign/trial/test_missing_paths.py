@@ -4,7 +4,7 @@ from pathlib import Path
 
 from middlemark.campaign.trial.events import EventReader
 from middlemark.campaign.trial.lifecycle import missing_paths
-from middlemark.worker.contract import ApplicationFirstMessage
+from middlemark.worker.contract import ApplicationFirstFullMessage, ApplicationFirstMessage
 from middlemark.worker.process import Said
 from staged import planned
 
@@ -18,13 +18,21 @@ def first(*, answers: bool) -> ApplicationFirstMessage:
 def test_a_ping_pong_has_come_together_only_when_an_answer_has_come_back(tmp_path: Path) -> None:
     trial, events = planned("workloads: ping_pong"), EventReader(tmp_path)
     events.hear(Said("subscriber_0", 1, first(answers=False)))
-    assert [str(path) for path in missing_paths(trial, events, APPLICATIONS)] == [
+    assert [str(path) for path in missing_paths(trial, events, APPLICATIONS, ApplicationFirstMessage)] == [
         "ping_pong's answers from subscriber 0 to publisher 0"
     ]
     events.hear(Said("publisher_0", 2, first(answers=True)))
-    assert missing_paths(trial, events, APPLICATIONS) == []
+    assert missing_paths(trial, events, APPLICATIONS, ApplicationFirstMessage) == []
 
 
 def test_a_one_way_stream_waits_for_no_answers(tmp_path: Path) -> None:
-    paths = missing_paths(planned("workloads: imu"), EventReader(tmp_path), APPLICATIONS)
+    paths = missing_paths(planned("workloads: imu"), EventReader(tmp_path), APPLICATIONS, ApplicationFirstMessage)
     assert [path.answers for path in paths] == [False]
+
+
+def test_a_greeting_is_no_message_of_full_size(tmp_path: Path) -> None:
+    trial, events = planned("workloads: imu"), EventReader(tmp_path)
+    greeting = ApplicationFirstMessage(stream="imu", answers=False, publisher=0, subscriber=0, received_ns=1)
+    events.hear(Said("subscriber_0", 1, greeting))
+    assert missing_paths(trial, events, APPLICATIONS, ApplicationFirstMessage) == []
+    assert len(missing_paths(trial, events, APPLICATIONS, ApplicationFirstFullMessage)) == 1

@@ -88,6 +88,7 @@ class Application:
         self.publishers = [each["index"] for each in self.spec["endpoints"] if each["role"] == "publisher"]
         self.period_ns = int(1e9 / self.stream["pattern"]["rate_hz"])
         self.listen(at_ns)
+        say("initialised", since_ns=now())
         delivery = self.spec["delivery"]
         say(
             "effective",
@@ -101,6 +102,8 @@ class Application:
         due_ns = at_ns
         while True:
             command = self.listen(due_ns)
+            if command == {"command": "approach"}:
+                continue
             if command is not None:
                 break
             self.publish(0, 0, due_ns)
@@ -135,14 +138,9 @@ class Application:
                     continue
                 if (publisher, index) not in self.first:
                     self.first.add((publisher, index))
-                    say(
-                        "first_message",
-                        stream=self.stream["name"],
-                        answers=False,
-                        publisher=publisher,
-                        subscriber=index,
-                        received_ns=at_ns,
-                    )
+                    path = {"stream": self.stream["name"], "publisher": publisher, "subscriber": index}
+                    for event in ("first_message", "first_full_message"):  # it greets nobody
+                        say(event, answers=False, received_ns=at_ns, **path)
                 if in_window:
                     self.received.append((stream, 0, publisher, index, sequence, intended_ns, sent_ns, at_ns))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from behaviour import BEGIN_NS, T0_NS, Behaviour
+from behaviour import BEGIN_NS, MS, T0_NS, Behaviour
 from chain_builder import counts as chain_counts
 from chain_builder import play
 from middlemark.plan import (
@@ -128,12 +128,14 @@ def _record(trial: Trial, how: Behaviour, counts: Counts, rng: np.random.Generat
         outcome=how.outcome,
         effective={name: _effective(how) for name in names},
         counts=counts,
+        initialised_after_ns=dict.fromkeys(names, how.first_message_ns // 2),
         first_message=tuple(
             FirstMessage(
                 stream=each.stream,
                 publisher=each.publisher,
                 subscriber=each.subscriber,
-                after_ns=int(how.first_message_ns * np.exp(rng.normal(0, how.drift))),
+                after_ns=(after_ns := int(how.first_message_ns * np.exp(rng.normal(0, how.drift)))),
+                full_after_ns=after_ns + MS,
             )
             for each in counts.subscribers
             if not each.answers

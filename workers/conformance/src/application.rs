@@ -7,7 +7,7 @@ use std::fmt;
 
 use anyhow::{Result, ensure};
 use middlemark_contract::{
-    ApplicationCommand, ApplicationEvent, ApplicationSpec, Delivery, Effective, PublisherCounts, Refusal,
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, Delivery, Effective, FirstArrival, PublisherCounts, Refusal,
     SubscriberCounts,
 };
 
@@ -26,7 +26,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// A publisher and a subscriber that have met, one way.
+/// A publisher and a subscriber that have met, one way, by a message of any size or of the full one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pairing {
     pub(crate) stream: String,
@@ -34,6 +34,19 @@ pub(crate) struct Pairing {
     pub(crate) answers: bool,
     pub(crate) publisher: u16,
     pub(crate) subscriber: u16,
+    pub(crate) is_full: bool,
+}
+
+impl Pairing {
+    fn of(first: FirstArrival, is_full: bool) -> Pairing {
+        Pairing {
+            stream: first.stream,
+            answers: first.answers,
+            publisher: first.publisher,
+            subscriber: first.subscriber,
+            is_full,
+        }
+    }
 }
 
 /// A started application.
@@ -141,21 +154,15 @@ impl Application {
     /// Takes one event; notes what it may tell at any time, returns what belongs to a step.
     fn take(&mut self, waiting_for: &str) -> Result<Option<ApplicationEvent>> {
         match self.process.next(waiting_for)? {
-            ApplicationEvent::FirstMessage {
-                stream,
-                answers,
-                publisher,
-                subscriber,
-                ..
-            } => {
-                self.met.insert(Pairing {
-                    stream,
-                    answers,
-                    publisher,
-                    subscriber,
-                });
+            ApplicationEvent::FirstMessage(first) => {
+                self.met.insert(Pairing::of(first, false));
                 Ok(None)
             }
+            ApplicationEvent::FirstFullMessage(first) => {
+                self.met.insert(Pairing::of(first, true));
+                Ok(None)
+            }
+            ApplicationEvent::Initialised { .. } => Ok(None),
             ApplicationEvent::Effective(effective) => {
                 self.effective = Some(effective);
                 Ok(None)

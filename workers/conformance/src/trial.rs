@@ -100,13 +100,22 @@ impl<'a> Trial<'a> {
             .try_for_each(|application| application.wait_effective(delivery))
     }
 
-    /// Waits until every subscriber that is there has a message of every publisher that is there, and in a ping-pong every
-    /// publisher an answer of every subscriber.
+    /// Waits until all have heard each other, then until they have messages of the full size of each other.
     pub(crate) fn meet(&mut self) -> Result<()> {
+        self.hear(false)?;
+        for application in self.applications.values_mut() {
+            application.process.say(&ApplicationCommand::Approach)?;
+        }
+        self.hear(true)
+    }
+
+    /// Waits until every subscriber that is there has a message of every publisher that is there, and in a ping-pong every
+    /// publisher an answer of every subscriber; of any size or of the full one.
+    pub(crate) fn hear(&mut self, is_full: bool) -> Result<()> {
         let awaited: Vec<_> = self
             .applications
             .keys()
-            .map(|name| (name.clone(), self.pairings(name)))
+            .map(|name| (name.clone(), self.pairings(name, is_full)))
             .collect();
         for (name, pairings) in awaited {
             self.application(&name)?.wait_met(&pairings)?;
@@ -115,7 +124,7 @@ impl<'a> Trial<'a> {
     }
 
     /// What an application has to say it has met, of the applications that are there.
-    fn pairings(&self, name: &str) -> BTreeSet<Pairing> {
+    fn pairings(&self, name: &str, is_full: bool) -> BTreeSet<Pairing> {
         let mut pairings = BTreeSet::new();
         for stream in &self.request.streams {
             let there = |address: &EndpointAddress| self.applications.contains_key(&address.application);
@@ -126,6 +135,7 @@ impl<'a> Trial<'a> {
                         answers,
                         publisher,
                         subscriber,
+                        is_full,
                     };
                     if responder.application == name {
                         pairings.insert(pairing(false));

@@ -7,11 +7,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "command", deny_unknown_fields)]
 pub enum ApplicationCommand {
-    /// Initialise the middleware at this instant, create all endpoints, publish at once.
+    /// Initialise the middleware at this instant, create all endpoints, greet at once: each publisher sends the header
+    /// alone, [`crate::GREETINGS_HZ`] times a second, however rarely its stream has a message and however large it is.
     Start {
         /// T0, the same for all applications that start together.
         at_ns: u64,
     },
+    /// Every subscriber has heard every publisher: publish messages of the full size from now on, by the stream's own
+    /// schedule, the first of it at once. An application that joins an open window is not told this.
+    Approach,
     /// Measure over this window. For an application that joins a trial whose window is open already `begin_ns` has
     /// passed; it then publishes from its schedule's next instant on, and its resources are those from now on.
     ///

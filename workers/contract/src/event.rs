@@ -21,22 +21,18 @@ pub enum ApplicationEvent {
     },
     /// The spec asks for something that this middleware can't do.
     Refused(Refusal),
-    /// The middleware runs and all endpoints of this application exist.
-    Effective(Effective),
-    /// A subscriber has the first message of a publisher; or a ping-pong's client the first answer of a subscriber, whose
-    /// way back is found later, by some middleware, than the way there.
-    FirstMessage {
-        /// The stream's name.
-        stream: String,
-        /// Whether it is an answer, at the client.
-        answers: bool,
-        /// The publisher's index; for an answer, the index of the client that asked.
-        publisher: u16,
-        /// The subscriber's index; for an answer, the index of the subscriber that answered.
-        subscriber: u16,
-        /// When it was received.
-        received_ns: u64,
+    /// The middleware runs and all endpoints of this application exist; `effective` follows at once.
+    Initialised {
+        /// Since when.
+        since_ns: u64,
     },
+    /// What the middleware runs with.
+    Effective(Effective),
+    /// A subscriber has the first message of a publisher, which may be a greeting; or a ping-pong's client the first answer
+    /// of a subscriber, whose way back is found later, by some middleware, than the way there.
+    FirstMessage(FirstArrival),
+    /// The same of the first message that has its full size.
+    FirstFullMessage(FirstArrival),
     /// The window is over: what this application's publishers sent in it.
     Published {
         /// One entry a publisher; empty for an application without one.
@@ -68,6 +64,22 @@ pub enum ApplicationEvent {
         /// The chain of causes, outermost first.
         causes: Vec<String>,
     },
+}
+
+/// The arrival of the first message on one path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FirstArrival {
+    /// The stream's name.
+    pub stream: String,
+    /// Whether it is an answer, at the client.
+    pub answers: bool,
+    /// The publisher's index; for an answer, the index of the client that asked.
+    pub publisher: u16,
+    /// The subscriber's index; for an answer, the index of the subscriber that answered.
+    pub subscriber: u16,
+    /// When it was received.
+    pub received_ns: u64,
 }
 
 /// A request that can't be met, by the kind of capability that is missing.

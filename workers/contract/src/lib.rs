@@ -33,7 +33,9 @@ pub use description::{
     Axis, Capabilities, DELIVERY, Description, Dissector, Library, OptionDescription, OptionKind, OptionValue, Pattern,
     Per, Profile, ServiceNeed, Tuning, When,
 };
-pub use event::{ApplicationEvent, Effective, MessagePath, PublisherCounts, Refusal, ServiceEvent, SubscriberCounts};
+pub use event::{
+    ApplicationEvent, Effective, FirstArrival, MessagePath, PublisherCounts, Refusal, ServiceEvent, SubscriberCounts,
+};
 pub use node::{
     ComputeSpec, InputCounts, NodeCounts, NodeInput, NodeOutput, NodeSpec, Readiness, TakeSpec, TriggerSpec,
 };
@@ -51,6 +53,9 @@ pub const CONTRACT_VERSION: u32 = 2;
 /// A publisher that can't keep its schedule goes on until so many times the window's length have passed since its opening:
 /// an overload down to a quarter of its rate is seen to its end, and any is over in time.
 pub const PUBLISHING_WINDOWS: i64 = 4;
+
+/// How many greetings a second each publisher sends from `start` to `approach`.
+pub const GREETINGS_HZ: f64 = 1000.0;
 
 /// The smallest message: the header that each message carries.
 pub const SMALLEST_MESSAGE_BYTES: u64 = 32;

@@ -85,8 +85,8 @@ pub struct EndpointAddress {
     pub address: IpAddr,
 }
 
-/// How messages are produced. Before the measured window each pattern publishes at its rate from `start` on,
-/// so that the first message can arrive; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`.
+/// How messages are produced. Before the measured window each pattern publishes at its rate from `approach` on, to
+/// warm up; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum PatternSpec {

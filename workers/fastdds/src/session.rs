@@ -174,7 +174,12 @@ impl Session for Participant {
         })?;
         self.writers.push((channel.topic.clone(), handle));
         self.lends |= self.loans(channel);
-        let writer = Box::new(Writer::new(handle, &channel.qos));
+        let is_fixed = self.message_type(channel).plain != 0;
+        let writer = Box::new(Writer::new(
+            handle,
+            &channel.qos,
+            is_fixed.then_some(channel.size_bytes),
+        ));
         Ok(if self.loans(channel) {
             Publisher::InPlace(writer)
         } else {

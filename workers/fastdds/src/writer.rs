@@ -21,6 +21,8 @@ pub(crate) struct Writer {
     handle: *mut ShimWriter,
     /// How long a write may wait; none: not at all.
     patience_ns: Option<i64>,
+    /// Of a type of one size, memory for a message: one that is shorter, as greetings are, is sent at the type's size too.
+    whole: Vec<u8>,
 }
 
 // SAFETY: Fast DDS's writers may be used from any thread, and only one thread has this one.
@@ -28,9 +30,10 @@ unsafe impl Send for Writer {}
 
 impl Writer {
     /// `handle` stays open longer than the writer is used.
-    pub(crate) fn new(handle: *mut ShimWriter, qos: &Qos) -> Writer {
+    pub(crate) fn new(handle: *mut ShimWriter, qos: &Qos, fixed_bytes: Option<usize>) -> Writer {
         Writer {
             handle,
+            whole: vec![0; fixed_bytes.unwrap_or(0)],
             patience_ns: qos.blocks().then_some(qos.patience_ns as i64),
         }
     }
@@ -63,7 +66,14 @@ impl Writer {
 
 impl Publish for Writer {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
-        // SAFETY: the writer is open, and the message lives through the call, which serialises it.
+        let message = if message.len() < self.whole.len() {
+            self.whole[..message.len()].copy_from_slice(message);
+            &self.whole
+        } else {
+            message
+        };
+        // SAFETY: the writer is open, and the message lives through the call, which serialises it; it is no shorter than
+        // the type.
         let write = || unsafe { shim::mm_write(self.handle, message.as_ptr(), message.len() as u32) };
         self.judged("DataWriter::write", self.patiently(write))
     }

@@ -77,7 +77,7 @@ impl Postman {
             link.take_in(
                 identity,
                 header.sent_ns,
-                &slot[..channel.message_bytes(header.sequence)],
+                &slot[..channel.message_bytes(header.phase, header.sequence)],
             );
         })
     }

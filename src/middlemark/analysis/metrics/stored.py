@@ -37,7 +37,7 @@ from middlemark.results.trial_folder import Samples, TrialFolder
 from middlemark.suite import Model
 from middlemark.suite.metrics import LEVELS, Distribution, Key, distribution_subject, quantile_metric
 
-METRICS_VERSION: Final = 5
+METRICS_VERSION: Final = 6
 """Raised with each change of what a metric means or of how it is computed: what is stored by another is not read."""
 MOST_SAMPLES: Final = 1 << 48
 _NO_ROWS = pl.DataFrame(schema=RECEIVED_SCHEMA)

@@ -218,14 +218,26 @@ def _loss_runs(rows: StreamRows) -> Named:
 
 
 def _first_message(record: TrialRecord) -> dict[Key, Value]:
-    """The last of them; it is from the common start by this machine's clock to a subscriber's host's."""
+    """The last of each part; it is from the common start by this machine's clock to a subscriber's host's."""
     subscribers_of = {stream.name: stream.subscribers for stream in record.trial.experiment.streams}
-    messages = [each for each in record.first_message if not each.answers]
-    if not messages:
-        return {}
-    last = max(messages, key=lambda each: each.after_ns)
-    bound_ns = record.clock_bound_at_ns(subscribers_of[last.stream][last.subscriber])
-    return {Key(TRIAL, "first_message_ns"): with_clock_bound(Measured(float(last.after_ns), len(messages)), bound_ns)}
+    messages = [
+        (each, subscribers_of[each.stream][each.subscriber]) for each in record.first_message if not each.answers
+    ]
+    parts = {
+        "initialised_ns": [(after_ns, name) for name, after_ns in record.initialised_after_ns.items()],
+        "first_message_ns": [(each.after_ns, name) for each, name in messages],
+        "first_full_message_ns": [
+            (each.full_after_ns, name) for each, name in messages if each.full_after_ns is not None
+        ],
+    }
+    return {
+        Key(TRIAL, metric): with_clock_bound(
+            Measured(float(after_ns), len(instants)), record.clock_bound_at_ns(application)
+        )
+        for metric, instants in parts.items()
+        if instants
+        for after_ns, application in [max(instants)]
+    }
 
 
 def _faults(record: TrialRecord, received: Frame) -> dict[Key, Value]:

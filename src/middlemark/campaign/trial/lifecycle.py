@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from statistics import fmean
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
@@ -39,6 +39,7 @@ CLOSING_NS = 6 * _S
 
 
 M = TypeVar("M", bound=BaseModel)
+First: TypeAlias = contract.ApplicationFirstMessage | contract.ApplicationFirstFullMessage
 
 
 class Lifecycle:
@@ -95,13 +96,15 @@ class Lifecycle:
         self.observer.begin()
 
     async def bring_together(self) -> None:
-        """Starts all applications at T0 and waits for the first message of each publisher at each subscriber."""
+        """Starts all at T0; waits until each subscriber has heard each publisher, then for full messages."""
         self.t0_ns = _from_now(HEADSTART_NS)
         self.processes.tell(self.on_time, contract.ApplicationStart(at_ns=self.t0_ns))
         deadline_ns = self.t0_ns + self.trial.experiment.windows.first_message_ns
         await self._hear_from(self.on_time, contract.ApplicationEffective, "`effective`", deadline_ns)
         self.processes.enter_shared_memory()
-        await self.events.wait(self._missing_if_in_time(deadline_ns), deadline_ns)
+        await self.events.wait(self._missing_if_in_time(contract.ApplicationFirstMessage, deadline_ns), deadline_ns)
+        self.processes.tell(self.on_time, contract.ApplicationApproach())
+        await self.events.wait(self._missing_if_in_time(contract.ApplicationFirstFullMessage, deadline_ns), deadline_ns)
         self.observer.discovered()
 
     async def measure(self) -> None:
@@ -207,11 +210,11 @@ class Lifecycle:
         except TrialOver:
             return  # everything was measured: the record has a leftover
 
-    def _missing_if_in_time(self, deadline_ns: int) -> Callable[[], list[str]]:
+    def _missing_if_in_time(self, kind: type[First], deadline_ns: int) -> Callable[[], list[str]]:
         """Names no one path when the deadline is over: then the outcome is another than a mere timeout."""
 
         def missing() -> list[str]:
-            paths = missing_paths(self.trial, self.events, self.on_time)
+            paths = missing_paths(self.trial, self.events, self.on_time, kind)
             if paths and time.monotonic_ns() >= deadline_ns:
                 raise TrialOver(NoCommunication(missing=tuple(paths)))
             return [str(path) for path in paths]
@@ -219,12 +222,17 @@ class Lifecycle:
         return missing
 
 
-def missing_paths(trial: Trial, events: EventReader, applications: Container[str]) -> list[MissingPath]:
-    """The paths between these applications, of messages and of answers, on which none has come yet."""
+def path_of(first: First) -> tuple[str, bool, int, int]:
+    """Which path it was the first on."""
+    return first.stream, first.answers, first.publisher, first.subscriber
+
+
+def missing_paths(
+    trial: Trial, events: EventReader, applications: Container[str], kind: type[First]
+) -> list[MissingPath]:
+    """The paths between these applications, of messages and of answers, on which none of this kind has come yet."""
     reached = {
-        (first.stream, first.answers, first.publisher, first.subscriber)
-        for application in trial.experiment.applications
-        for first in events.of(application.name, contract.ApplicationFirstMessage)
+        path_of(first) for application in trial.experiment.applications for first in events.of(application.name, kind)
     }
     return [
         MissingPath(stream=stream.name, answers=answers, publisher=publisher, subscriber=subscriber)

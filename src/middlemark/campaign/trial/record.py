@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.campaign.trial import validity
-from middlemark.campaign.trial.lifecycle import Lifecycle
+from middlemark.campaign.trial.lifecycle import Lifecycle, path_of
 from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, Trial, Valid
 from middlemark.results.counts import (
     Counts,
@@ -97,6 +97,7 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
         effective=_effective(lifecycle, applications),
         services=_services(lifecycle),
         counts=_counts(lifecycle, applications),
+        initialised_after_ns=_initialised(lifecycle),
         first_message=_first_messages(lifecycle),
         window=lifecycle.window,
         resources=_resources(lifecycle, applications),
@@ -163,18 +164,36 @@ def _nodes(lifecycle: Lifecycle, applications: list[str]) -> tuple[NodeCounts, .
     )
 
 
+def _initialised(lifecycle: Lifecycle) -> dict[str, int]:
+    return {
+        name: _after_t0_ns(lifecycle, initialised.since_ns)
+        for name in lifecycle.on_time
+        for initialised in lifecycle.events.of(name, contract.ApplicationInitialised)
+    }
+
+
 def _first_messages(lifecycle: Lifecycle) -> tuple[FirstMessage, ...]:
+    full = {
+        path_of(first): _after_t0_ns(lifecycle, first.received_ns)
+        for name in lifecycle.on_time
+        for first in lifecycle.events.of(name, contract.ApplicationFirstFullMessage)
+    }
     return tuple(
         FirstMessage(
             stream=first.stream,
             answers=first.answers,
             publisher=first.publisher,
             subscriber=first.subscriber,
-            after_ns=max(first.received_ns - (lifecycle.t0_ns or 0), 0),
+            after_ns=_after_t0_ns(lifecycle, first.received_ns),
+            full_after_ns=full.get(path_of(first)),
         )
         for name in lifecycle.on_time
         for first in lifecycle.events.of(name, contract.ApplicationFirstMessage)
     )
+
+
+def _after_t0_ns(lifecycle: Lifecycle, instant_ns: int) -> int:
+    return max(instant_ns - (lifecycle.t0_ns or 0), 0)
 
 
 def _resources(lifecycle: Lifecycle, applications: list[str]) -> dict[str, Resources]:

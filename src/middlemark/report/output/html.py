@@ -47,6 +47,7 @@ from middlemark.report.traffic.links import link_table, route_table
 from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
 from middlemark.report.traffic.setting_tables import (
     accounting_table,
+    first_message_table,
     loss_table,
     outcome_table,
     outlier_table,
@@ -239,7 +240,7 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         path=path_table(comparison, who),
         bars=tuple(bar_charts(comparison, who)),
         quantiles=tuple(table for table in quantiles if table),
-        tables=(*_stream_tables(comparison, who), process_table(comparison, who), outlier_table(comparison, who)),
+        tables=(*_stream_tables(comparison, who), *_tables_of_all(comparison, who)),
         trials=trials_of(comparison, who),
         outcomes=outcome_table(comparison, who),
         observed=observed(comparison, who),
@@ -261,3 +262,9 @@ def _stream_tables(comparison: Comparison, who: Mapping[str, Series]) -> tuple[T
 
 def _library(library: Library, began: str) -> str:
     return library_words(library, datetime.fromisoformat(began).date())
+
+
+def _tables_of_all(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Table, ...]:
+    """Those of the trial and not of a stream or a chain."""
+    first = first_message_table(comparison, who)
+    return *((first,) if first else ()), process_table(comparison, who), outlier_table(comparison, who)

@@ -1,4 +1,4 @@
-"""The tables of one setting: quantiles, rates, accounting, loss, outlying trials, processes, outcomes.
+"""The tables of one setting: quantiles, rates, accounting, loss, first messages, outlying trials, processes, outcomes.
 
 They say what was measured and rank nothing: the ranking is `conclusions.ranking`'s, and each other subject (faults,
 links, chains, observers) has its tables in its own module.
@@ -21,6 +21,7 @@ from middlemark.report.elements.formatting import (
     MEBIBYTES,
     MEGABITS_PER_S,
     MEGABYTES_PER_S,
+    MILLISECONDS,
     PER_SECOND,
     PERCENT,
     PERCENT_OF_CORE,
@@ -55,6 +56,11 @@ RATES = (
     MetricColumn("goodput", "goodput_bytes_per_s", MEGABYTES_PER_S),
     MetricColumn("goodput", "goodput_bytes_per_s", MEGABITS_PER_S),
     MetricColumn("after the window", "after_window_share", PERCENT),
+)
+FIRST_MESSAGES = (
+    MetricColumn("initialised", "initialised_ns", MILLISECONDS),
+    MetricColumn("first message", "first_message_ns", MILLISECONDS),
+    MetricColumn("first of full size", "first_full_message_ns", MILLISECONDS),
 )
 FILLING = MetricColumn("filling", "fill_share", PERCENT)
 PROCESSES = (
@@ -205,6 +211,25 @@ def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         rows,
         "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Outliers are "
         f"counted, and stay in every metric. With fewer than {FEWEST_FOR_OUTLIERS} trials none is identified.",
+    )
+
+
+def first_message_table(comparison: Comparison, who: Mapping[str, Series]) -> Table | None:
+    """The parts of the time to first message."""
+    shown = [each for each in comparison.experiments if each.estimate(TRIAL, "first_message_ns")]
+    if not shown:
+        return None
+    rows: list[Row] = [
+        (who[each.experiment.id].label, delivery_cell(each), *metric_cells(FIRST_MESSAGES, each, TRIAL))
+        for each in shown
+    ]
+    return table(
+        "First messages",
+        (MIDDLEWARE, DELIVERY, *metric_columns(FIRST_MESSAGES)),
+        rows,
+        "From T0, of the last application or path each. Initialised: all endpoints exist. First message: the header "
+        "alone, which every publisher sends once a millisecond until all paths have had one. First of full size: sent "
+        "as soon as all first messages have arrived. Medians of trials.",
     )
 
 

@@ -229,7 +229,7 @@ fn start_and_end(application: &mut Application) -> Result<()> {
     application.process.say(&ApplicationCommand::Start { at_ns })?;
     loop {
         match application.process.next("effective or failed")? {
-            ApplicationEvent::FirstMessage { .. } => {}
+            ApplicationEvent::Initialised { .. } | ApplicationEvent::FirstMessage(_) => {}
             ApplicationEvent::Effective(_) => return application.stop(),
             ApplicationEvent::Failed { causes, .. } => {
                 let process = &mut application.process;

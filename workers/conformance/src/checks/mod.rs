@@ -109,6 +109,11 @@ pub(crate) const CHECKS: &[Check] = &[
     check("a_late_subscriber_joins", Scope::Profile, topology::late_subscriber),
     check("a_late_publisher_joins", Scope::Profile, topology::late_publisher),
     check(
+        "a_first_message_waits_for_no_period",
+        Scope::Profile,
+        topology::rare_messages,
+    ),
+    check(
         "linked_services_pass_each_message_once",
         Scope::Worker,
         linked::pass_each_message_once,

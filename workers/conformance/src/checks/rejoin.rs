@@ -83,7 +83,7 @@ fn rejoin(trial: &mut Trial, victim: &str, end_ns: u64) -> Result<()> {
     trial.start(&[victim.into()])?;
     trial.measure_until(victim, end_ns)?;
     if victim.starts_with("subscriber") {
-        trial.meet()?;
+        trial.hear(true)?;
     }
     Ok(())
 }

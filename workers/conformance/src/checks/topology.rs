@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use crate::case::{Answer, Case};
 use crate::checks::delivery::{carried, check};
 use crate::place::Place;
-use crate::request::Request;
+use crate::request::{Request, periodic};
 use crate::trial::Trial;
 
 pub(crate) fn several_endpoints(case: &Case) -> Result<Answer> {
@@ -55,6 +55,21 @@ fn joins_late(case: &Case, first: &str, second: &str) -> Result<Answer> {
     let outcome = trial.measure()?;
     trial.stop()?;
     check(&outcome)?;
+    Ok(Answer::Passed)
+}
+
+/// A message comes so rarely that one which is sent before the subscriber is there is never followed by another: only
+/// greetings can be heard, and then the first message of the full size, which is sent at once.
+pub(crate) fn rare_messages(case: &Case) -> Result<Answer> {
+    const PER_HOUR_HZ: f64 = 1.0 / 3600.0;
+    let place = Place::claim()?;
+    let mut trial = Trial::prepare(case, &place, Request::new(case).pattern(periodic(PER_HOUR_HZ)))?;
+    for name in ["publisher_0", "subscriber_0"] {
+        trial.arm(&[name.into()])?;
+        trial.start(&[name.into()])?;
+    }
+    trial.meet()?;
+    trial.stop()?;
     Ok(Answer::Passed)
 }
 

@@ -119,10 +119,13 @@ impl Life<'_> {
 
     /// Everything from the first messages to `stop`; a front that stops early is obeyed.
     fn measure(&self, running: &mut Running) -> Result<(), End> {
-        let (begin_ns, end_ns) = match self.command("measure")? {
-            ApplicationCommand::Measure { begin_ns, end_ns } => (begin_ns as i64, end_ns as i64),
-            ApplicationCommand::Stop => return Ok(()),
-            _ => return Err(unexpected("measure or stop")),
+        let (begin_ns, end_ns) = loop {
+            match self.command("measure")? {
+                ApplicationCommand::Approach => running.approach(),
+                ApplicationCommand::Measure { begin_ns, end_ns } => break (begin_ns as i64, end_ns as i64),
+                ApplicationCommand::Stop => return Ok(()),
+                _ => return Err(unexpected("approach, measure or stop")),
+            }
         };
         running.open(Window::joined_at(clock::now_ns(), begin_ns, end_ns));
         let mut tally = Tally::of(running.recorders.len());

@@ -201,9 +201,10 @@ impl Reserved {
         ReceiverState {
             late_after_ns: spec.recording.late_after_ns as i64,
             verify: spec.verify.then(|| Arc::clone(&self.pool)),
-            on_first: Box::new(move |from, received_ns| {
+            on_first: Box::new(move |kind, from, received_ns| {
                 let (publisher, subscriber) = if is_client { (index, from) } else { (from, index) };
                 let _ = first.send(Note::First {
+                    kind,
                     stream: name.clone(),
                     answers: is_client,
                     publisher,

@@ -82,6 +82,9 @@ impl Running {
         for node in nodes(spec, reserved.nodes, outputs, &self.gate) {
             self.executing.push(execute(node, notes.clone())?);
         }
+        wire::say(&ApplicationEvent::Initialised {
+            since_ns: clock::now_ns() as u64,
+        });
         let mut effective = session.effective();
         if stays_within_application(spec) {
             effective.paths.push(MessagePath::Process);
@@ -90,6 +93,11 @@ impl Running {
         effective.settings.extend(placement::granted(None));
         wire::say(&ApplicationEvent::Effective(effective));
         Ok(())
+    }
+
+    /// Tells publishers and nodes that the greetings are over.
+    pub(crate) fn approach(&self) {
+        self.gate.approach_from(clock::now_ns());
     }
 
     /// Tells publishers and nodes of the window.

@@ -4,11 +4,12 @@
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationCommand, ApplicationEvent, PublisherCounts};
+use middlemark_contract::{ApplicationCommand, ApplicationEvent, FirstArrival, PublisherCounts};
 
 use crate::middleware::MiddlewareError;
 use crate::process::inbox::Note;
 use crate::process::wire::{self, Line};
+use crate::receive::flow::First;
 
 /// Why a life ended before it was done.
 pub(crate) enum End {
@@ -72,19 +73,23 @@ impl Tally {
 pub(crate) fn pass(note: Note) -> Result<Option<PublisherCounts>, End> {
     match note {
         Note::First {
+            kind,
             stream,
             answers,
             publisher,
             subscriber,
             received_ns,
         } => {
-            let received_ns = received_ns as u64;
-            wire::say(&ApplicationEvent::FirstMessage {
+            let path = FirstArrival {
                 stream,
                 answers,
                 publisher,
                 subscriber,
-                received_ns,
+                received_ns: received_ns as u64,
+            };
+            wire::say(&match kind {
+                First::Message => ApplicationEvent::FirstMessage(path),
+                First::FullMessage => ApplicationEvent::FirstFullMessage(path),
             });
             Ok(None)
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use middlemark_contract::{ApplicationSpec, EndpointAddress, PatternSpec, Qos, Recorded, Refusal, Role, StreamSpec};
 
-use crate::message::header::{HEADER_BYTES, SEQUENCE_AT};
+use crate::message::header::{HEADER_BYTES, PHASE_AT, Phase, SEQUENCE_AT};
 
 /// One topic as a middleware sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,10 +91,13 @@ impl Channel {
         Channel { index, ..self.clone() }
     }
 
-    /// The size of a publisher's message by its sequence number.
+    /// The size of a publisher's message by its phase and its sequence number.
     #[must_use]
     #[inline]
-    pub fn message_bytes(&self, sequence: u32) -> usize {
+    pub fn message_bytes(&self, phase: Phase, sequence: u32) -> usize {
+        if phase == Phase::Greeting {
+            return HEADER_BYTES;
+        }
         self.recorded.as_deref().map_or(self.size_bytes, |recorded| {
             recorded.size_bytes(u64::from(sequence)) as usize
         })
@@ -105,14 +108,15 @@ impl Channel {
     #[must_use]
     #[inline]
     pub fn bytes_of(&self, begun: &[u8]) -> Option<usize> {
-        if self.recorded.is_none() {
-            return Some(self.size_bytes);
-        }
         let header: &[u8; HEADER_BYTES] = begun.first_chunk()?;
+        let phase = match header[PHASE_AT] {
+            greeting if greeting == Phase::Greeting as u8 => Phase::Greeting,
+            _ => Phase::Window, // all others have one size
+        };
         let sequence = header[SEQUENCE_AT..]
             .first_chunk()
             .map(|bytes| u32::from_le_bytes(*bytes))?;
-        Some(self.message_bytes(sequence))
+        Some(self.message_bytes(phase, sequence))
     }
 
     /// How many messages of it may be queued or kept for one slow receiver, where a queue is counted in messages.
@@ -183,6 +187,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::harness;
 
     fn ping_pong(name: &str) -> Value {
         let endpoint = json!({"application": "a", "address": "127.0.0.1"});
@@ -213,5 +218,32 @@ mod tests {
         let channels = Channel::of(&spec(&streams)).unwrap();
         let topics: BTreeSet<_> = channels.iter().map(|channel| &channel.topic).collect();
         assert_eq!((channels.len(), topics.len()), (10, 10), "{topics:?}");
+    }
+
+    fn begun(phase: Phase, sequence: u8) -> [u8; HEADER_BYTES] {
+        let mut header = [0; HEADER_BYTES];
+        (header[SEQUENCE_AT], header[PHASE_AT]) = (sequence, phase as u8);
+        header
+    }
+
+    #[test]
+    fn a_greeting_is_the_header_alone_whatever_the_size_of_messages() {
+        let fixed = harness::channel(1000);
+        let recorded = Channel {
+            recorded: Some(Arc::new(Recorded {
+                offsets_ns: vec![0, 5],
+                sizes_bytes: vec![400, 1000],
+                period_ns: 10,
+            })),
+            ..fixed.clone()
+        };
+        for (channel, sizes) in [(fixed, [1000, 1000]), (recorded, [400, 1000])] {
+            for (sequence, size_bytes) in (0..).zip(sizes) {
+                assert_eq!(channel.bytes_of(&begun(Phase::Greeting, sequence)), Some(HEADER_BYTES));
+                assert_eq!(channel.bytes_of(&begun(Phase::Approach, sequence)), Some(size_bytes));
+                assert_eq!(channel.bytes_of(&begun(Phase::Window, sequence)), Some(size_bytes));
+            }
+            assert_eq!(channel.bytes_of(&[0; HEADER_BYTES - 1]), None);
+        }
     }
 }

@@ -8,7 +8,7 @@
 //! 24 channel      u16   the channel's number
 //! 26 publisher    u16   the publisher's index on its channel
 //! 28 asker        u16   in an answer, the index of the client that asked; else 0
-//! 30 phase        u8    whether the message belongs to the window
+//! 30 phase        u8    a greeting, before the window, or within it
 //! 31 version      u8    of this layout
 //! ```
 
@@ -18,17 +18,22 @@ pub(crate) const HEADER_BYTES: usize = middlemark_contract::SMALLEST_MESSAGE_BYT
 /// Where the sequence number stands.
 pub(crate) const SEQUENCE_AT: usize = 16;
 
+/// Where the phase stands.
+pub(crate) const PHASE_AT: usize = 30;
+
 /// The version of this layout.
 pub(crate) const HEADER_VERSION: u8 = 1;
 
-/// Whether a message belongs to the measured window.
+/// Which part of a trial a message belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
-    /// Sent before the window opened: it only serves to be the first message and to warm up.
+    /// Sent before the window opened, in its own size and at its stream's rate: it only serves to warm up.
     Approach = 0,
     /// Sent within the window: it counts.
     Window = 1,
+    /// The header alone, sent until every subscriber has heard every publisher.
+    Greeting = 2,
 }
 
 /// A message's header.
@@ -65,7 +70,7 @@ impl Header {
         bytes[24..26].copy_from_slice(&self.channel.to_le_bytes());
         bytes[26..28].copy_from_slice(&self.publisher.to_le_bytes());
         bytes[28..30].copy_from_slice(&self.asker.to_le_bytes());
-        bytes[30] = self.phase as u8;
+        bytes[PHASE_AT] = self.phase as u8;
         bytes[31] = HEADER_VERSION;
         bytes
     }
@@ -74,9 +79,10 @@ impl Header {
     #[must_use]
     #[inline]
     pub fn decode(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
-        let phase = match (bytes[30], bytes[31]) {
+        let phase = match (bytes[PHASE_AT], bytes[31]) {
             (0, HEADER_VERSION) => Phase::Approach,
             (1, HEADER_VERSION) => Phase::Window,
+            (2, HEADER_VERSION) => Phase::Greeting,
             _ => return None,
         };
         Some(Header {

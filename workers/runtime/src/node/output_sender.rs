@@ -34,6 +34,10 @@ impl OutputSender {
         }
     }
 
+    pub(crate) fn greet(&mut self, sequence: u32, due_ns: i64) {
+        self.sender.greet(sequence, due_ns);
+    }
+
     /// Sends a message; none where it was not accepted. `filled_ns` is what filling has taken so far of this execution.
     pub(crate) fn send(&mut self, window: Option<Window>, intended_ns: i64, filled_ns: &mut i64) -> Option<Accepted> {
         let sequence = self.number(window);

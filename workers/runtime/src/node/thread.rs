@@ -52,12 +52,12 @@ impl Node {
     /// Runs from `start_ns` on until the window has closed or the trial is given up.
     pub(crate) fn run(mut self, start_ns: i64, notes: &Notes) -> Journal {
         self.bell.hear();
-        let window = match self.trigger {
-            TriggerSpec::Source { rate_hz } => self.follow(rate_hz, start_ns, false),
-            TriggerSpec::Timer { rate_hz } => self.follow(rate_hz, start_ns, true),
-            TriggerSpec::Unthrottled { approach_hz } => self.race(approach_hz, start_ns),
+        let window = self.greet(start_ns).and_then(|begin_ns| match self.trigger {
+            TriggerSpec::Source { rate_hz } => self.follow(rate_hz, begin_ns, false),
+            TriggerSpec::Timer { rate_hz } => self.follow(rate_hz, begin_ns, true),
+            TriggerSpec::Unthrottled { approach_hz } => self.race(approach_hz, begin_ns),
             TriggerSpec::Message { when } => self.listen(when),
-        };
+        });
         self.inputs.iter().for_each(InputReader::close);
         self.journal.close(&self.inputs);
         for output in self.outputs {
@@ -66,9 +66,19 @@ impl Node {
         self.journal
     }
 
+    /// Sends greetings on all outputs, without running; tells when they were over.
+    fn greet(&mut self, start_ns: i64) -> Option<i64> {
+        let gate = Arc::clone(&self.gate);
+        gate.greet(start_ns, |sequence, due_ns| {
+            self.outputs
+                .iter_mut()
+                .for_each(|output| output.greet(sequence, due_ns));
+        })
+    }
+
     /// Runs by an absolute schedule.
-    fn follow(&mut self, rate_hz: f64, start_ns: i64, skips: bool) -> Option<Window> {
-        let window = self.approach(rate_hz, start_ns)?;
+    fn follow(&mut self, rate_hz: f64, begin_ns: i64, skips: bool) -> Option<Window> {
+        let window = self.approach(rate_hz, begin_ns)?;
         let period_ns = (1e9 / rate_hz) as i64;
         for due_ns in Schedule::every(rate_hz, window.begin_ns).skip_while(|due_ns| *due_ns < window.joined_ns) {
             // A source that can't keep its rate is not waited for: what begins after the window counts for nothing.
@@ -90,8 +100,8 @@ impl Node {
     }
 
     /// Runs again as soon as it is done.
-    fn race(&mut self, approach_hz: f64, start_ns: i64) -> Option<Window> {
-        let window = self.approach(approach_hz, start_ns)?;
+    fn race(&mut self, approach_hz: f64, begin_ns: i64) -> Option<Window> {
+        let window = self.approach(approach_hz, begin_ns)?;
         if self.gate.rest_before(window.joined_ns) {
             clock::wait_until(window.joined_ns, self.spin_ns);
         }
@@ -102,9 +112,9 @@ impl Node {
     }
 
     /// Runs before the window opens; one that can't keep its rate leaves out what has passed.
-    fn approach(&mut self, rate_hz: f64, start_ns: i64) -> Option<Window> {
+    fn approach(&mut self, rate_hz: f64, begin_ns: i64) -> Option<Window> {
         let period_ns = (1e9 / rate_hz) as i64;
-        for due_ns in Schedule::every(rate_hz, start_ns) {
+        for due_ns in Schedule::every(rate_hz, begin_ns) {
             match self.gate.approach(due_ns) {
                 Approach::Due if clock::now_ns() >= due_ns + period_ns => {}
                 Approach::Due => {

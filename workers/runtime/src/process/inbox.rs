@@ -9,14 +9,16 @@ use middlemark_contract::{ApplicationCommand, PublisherCounts};
 
 use crate::clock;
 use crate::process::wire::Line;
+use crate::receive::flow::First;
 
 /// What the main thread waits for.
 #[derive(Debug)]
 pub(crate) enum Note {
     /// A line of standard input.
     Line(Line<ApplicationCommand>),
-    /// The first message of a publisher has come, or the first answer of a subscriber.
+    /// The first message of a publisher has come, or the first answer of a subscriber; of its full size or of any.
     First {
+        kind: First,
         stream: String,
         answers: bool,
         publisher: u16,

@@ -8,7 +8,7 @@
 mod models;
 
 use crate::recorder::sync::atomic::{
-    AtomicI64, AtomicU32, AtomicU64,
+    AtomicI64, AtomicU8, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
     fence,
 };
@@ -20,10 +20,24 @@ const KEPT_DUPLICATES: usize = if cfg!(loom) { 2 } else { 1024 };
 /// Where in a flow's progress the drain's target begins.
 const TARGET_SHIFT: u32 = 32;
 
+/// Kinds of messages: every message, and those of their full size.
+const ANY: u8 = 1;
+const FULL: u8 = 2;
+
+/// What a message may be the first of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum First {
+    /// Of all messages, greetings too.
+    Message,
+    /// Of those that have their full size.
+    FullMessage,
+}
+
 /// What is known of one publisher's messages at one subscriber.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    first_received_ns: AtomicI64,
+    /// Of which kinds there has been a message.
+    heard: AtomicU8,
     seen: Box<[AtomicU64]>,
     /// One above the highest sequence number of the window so far.
     next: AtomicU32,
@@ -44,7 +58,7 @@ impl Flow {
     /// A flow of at most `messages` within the window; all memory is reserved and touched here.
     pub(crate) fn new(messages: u32) -> Flow {
         Flow {
-            first_received_ns: AtomicI64::new(0),
+            heard: AtomicU8::new(0),
             seen: (0..messages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             next: AtomicU32::new(0),
             progress: AtomicU64::new(u64::from(u32::MAX) << TARGET_SHIFT),
@@ -58,14 +72,17 @@ impl Flow {
         }
     }
 
-    /// Notes that a message has come; true for the very first.
+    /// Notes that a message has come, of its full size or a greeting; tells of which kinds it is the first.
     #[inline]
-    pub(crate) fn is_first(&self, received_ns: i64) -> bool {
-        self.first_received_ns.load(Relaxed) == 0
-            && self
-                .first_received_ns
-                .compare_exchange(0, received_ns, Relaxed, Relaxed)
-                .is_ok()
+    pub(crate) fn firsts(&self, is_full: bool) -> impl Iterator<Item = First> + use<> {
+        let kinds = if is_full { ANY | FULL } else { ANY };
+        let news = match self.heard.load(Relaxed) & kinds {
+            known if known == kinds => 0,
+            _ => kinds & !self.heard.fetch_or(kinds, Relaxed),
+        };
+        [(ANY, First::Message), (FULL, First::FullMessage)]
+            .into_iter()
+            .filter_map(move |(kind, first)| (news & kind != 0).then_some(first))
     }
 
     /// Notes a message of the window; false where it came before (a duplicate) or can't belong to the window.
@@ -232,8 +249,20 @@ mod tests {
     }
 
     #[test]
-    fn only_the_very_first_message_is_first() {
+    fn only_the_very_first_message_of_a_kind_is_first() {
         let flow = Flow::new(1);
-        assert_eq!([flow.is_first(7), flow.is_first(8)], [true, false]);
+        let firsts = |is_full| flow.firsts(is_full).collect::<Vec<_>>();
+        assert_eq!(firsts(false), [First::Message]);
+        assert_eq!(firsts(false), []);
+        assert_eq!(firsts(true), [First::FullMessage]);
+        assert_eq!(firsts(true), []);
+    }
+
+    #[test]
+    fn a_full_message_may_be_the_first_of_all() {
+        let flow = Flow::new(1);
+        let firsts: Vec<_> = flow.firsts(true).collect();
+        assert_eq!(firsts, [First::Message, First::FullMessage]);
+        assert_eq!(flow.firsts(false).count(), 0);
     }
 }

@@ -17,7 +17,7 @@ use crate::message::channel::Channel;
 use crate::message::header::{HEADER_BYTES, Header, Phase};
 use crate::message::payload::{Check, Identity, Pool};
 use crate::node::input_queue::InputWriter;
-use crate::receive::flow::Flow;
+use crate::receive::flow::{First, Flow};
 use crate::recorder::{Overflow, Recorder};
 use crate::send::answer::Answerer;
 use crate::send::turn::Turn;
@@ -92,8 +92,8 @@ fn always() -> bool {
     true
 }
 
-/// What a subscriber does when a flow's first message has come; called once a flow, off the measured window.
-pub(crate) type OnFirst = Box<dyn Fn(u16, i64) + Send + Sync>;
+/// What a subscriber does when a flow's first message has come; called twice a flow, off the measured window.
+pub(crate) type OnFirst = Box<dyn Fn(First, u16, i64) + Send + Sync>;
 
 /// What a subscriber does when a flow has all that the drain waits for; called after the measured window.
 pub(crate) type OnComplete = Box<dyn Fn() + Send + Sync>;
@@ -151,7 +151,7 @@ impl ReceiverState {
             recorder: Recorder::new(samples, blank),
             overflow: (0..flows).map(|_| Overflow::new()).collect(),
             foreign: AtomicU64::new(0),
-            on_first: Box::new(|_, _| {}),
+            on_first: Box::new(|_, _, _| {}),
             on_complete: Box::new(|| {}),
             part: Part::Listener,
         }
@@ -182,13 +182,13 @@ impl ReceiverState {
             Part::Responder(answerer) => answerer.answer(&header),
             Part::Client(turn) => turn.answered(&header),
         }
-        if flow.is_first(received_ns) {
-            (self.on_first)(header.publisher, received_ns);
+        for first in flow.firsts(header.phase != Phase::Greeting) {
+            (self.on_first)(first, header.publisher, received_ns);
         }
-        if header.phase == Phase::Window {
-            self.count(flow, &header, received_ns, pieces, is_valid);
-        } else {
-            self.pass_on(&header, received_ns);
+        match header.phase {
+            Phase::Window => self.count(flow, &header, received_ns, pieces, is_valid),
+            Phase::Approach => self.pass_on(&header, received_ns),
+            Phase::Greeting => {}
         }
     }
 
@@ -244,7 +244,7 @@ impl ReceiverState {
 
     fn is_intact<'a>(&self, header: &Header, pieces: impl Iterator<Item = &'a [u8]> + Clone) -> bool {
         let size_bytes: usize = pieces.clone().map(<[u8]>::len).sum();
-        if size_bytes != self.channel.message_bytes(header.sequence) {
+        if size_bytes != self.channel.message_bytes(header.phase, header.sequence) {
             return false;
         }
         let Some(pool) = &self.verify else { return true };

@@ -45,8 +45,9 @@ impl Answerer {
             asker: question.publisher,
             phase: question.phase,
         };
+        let size_bytes = self.channel.message_bytes(question.phase, question.sequence);
         let mut publisher = self.publisher.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if publisher.send(header, self.channel.size_bytes, 0).result.is_err() {
+        if publisher.send(header, size_bytes, 0).result.is_err() {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
     }

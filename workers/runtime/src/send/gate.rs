@@ -1,4 +1,4 @@
-//! Where publishers and nodes learn of the measured window, and wait for what comes before it.
+//! Where publishers and nodes learn of the approach and of the measured window, and wait for what comes before either.
 //!
 //! It knows no message and keeps no schedule; `application` opens it, `sender` and `node` read it.
 
@@ -6,12 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use middlemark_contract::PUBLISHING_WINDOWS;
+use middlemark_contract::{GREETINGS_HZ, PUBLISHING_WINDOWS};
 
 use crate::clock;
 
 /// How long before an instant a publisher stops listening for the trial's end, so that only the clock wakes it.
 pub(crate) const ALERT_NS: i64 = 20_000_000;
+
+/// From one greeting to the next.
+const GREETING_NS: i64 = (1e9 / GREETINGS_HZ) as i64;
 
 /// The measured window.
 #[expect(clippy::struct_field_names, reason = "a unit ends a name")]
@@ -86,12 +89,24 @@ pub(crate) enum Approach {
 #[derive(Debug, Default, Clone, Copy)]
 enum Gate {
     #[default]
-    Approaching,
+    Greeting,
+    /// Since when.
+    Approaching(i64),
     Measuring(Window),
     Abandoned,
 }
 
 impl WindowGate {
+    /// The greetings are over; without effect where more than that is over.
+    pub(crate) fn approach_from(&self, instant_ns: i64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, Gate::Greeting) {
+            *state = Gate::Approaching(instant_ns);
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
     pub(crate) fn open(&self, window: Window) {
         self.window.get_or_init(|| window);
         self.set(Gate::Measuring(window));
@@ -123,6 +138,23 @@ impl WindowGate {
         !self.is_abandoned()
     }
 
+    /// Has greetings sent from an instant on until the approach begins, by number and instant; tells when it began, and
+    /// none where the trial is given up.
+    pub(crate) fn greet(&self, start_ns: i64, mut send: impl FnMut(u32, i64)) -> Option<i64> {
+        let (mut sequence, mut due_ns) = (0, start_ns);
+        loop {
+            match self.wait_while(due_ns, |gate| matches!(gate, Gate::Greeting)) {
+                Gate::Greeting => send(sequence, due_ns),
+                Gate::Approaching(begin_ns) => return Some(begin_ns),
+                Gate::Measuring(_) => return Some(clock::now_ns()),
+                Gate::Abandoned => return None,
+            }
+            sequence += 1;
+            // Who is behind leaves out what has passed.
+            due_ns = clock::now_ns().max(due_ns + GREETING_NS);
+        }
+    }
+
     /// Waits, before the window, for an instant at which something is due.
     pub(crate) fn approach(&self, instant_ns: i64) -> Approach {
         match self.wait_until(instant_ns) {
@@ -131,7 +163,7 @@ impl WindowGate {
             Gate::Measuring(window) if instant_ns >= window.begin_ns => return Approach::Opens(window),
             Gate::Measuring(_) if !self.rest_before(instant_ns) => return Approach::Abandoned,
             Gate::Measuring(_) => clock::wait_until(instant_ns, 0),
-            Gate::Approaching => {}
+            Gate::Greeting | Gate::Approaching(_) => {}
         }
         Approach::Due
     }
@@ -143,7 +175,7 @@ impl WindowGate {
 
     /// Waits until an instant, or until the window is known or given up.
     fn wait_until(&self, instant_ns: i64) -> Gate {
-        self.wait_while(instant_ns, |gate| matches!(gate, Gate::Approaching))
+        self.wait_while(instant_ns, |gate| matches!(gate, Gate::Greeting | Gate::Approaching(_)))
     }
 
     fn wait_while(&self, instant_ns: i64, holds: fn(&Gate) -> bool) -> Gate {

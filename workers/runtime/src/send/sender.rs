@@ -1,4 +1,4 @@
-//! The life of one publisher's thread: approach from T0 on, then the measured window, then nothing more.
+//! The life of one publisher's thread: greetings from T0 on, the approach, the measured window, then nothing more.
 //!
 //! Each message is filled at its instant, stamped when it is full, and recorded after the publish call has come back;
 //! the thread owns its publisher and its samples, so nothing here is shared while messages go out; a ping-pong's are its `turn`'s.
@@ -79,7 +79,9 @@ impl Filling {
 impl Sender {
     /// Publishes from `start_ns` on until the window has closed or the trial is given up; none where no window came.
     pub(crate) fn run(mut self, start_ns: i64) -> Option<PublisherCounts> {
-        let window = self.approach(start_ns)?;
+        let gate = Arc::clone(&self.gate);
+        let approach_ns = gate.greet(start_ns, |sequence, due_ns| self.greet(sequence, due_ns))?;
+        let window = self.approach(approach_ns)?;
         let done = match self.pattern {
             PatternSpec::Periodic { .. } | PatternSpec::Burst { .. } => self.follow_schedule(window),
             PatternSpec::Unthrottled { messages, .. } => self.flood(window, bound(messages, self.messages)),
@@ -111,8 +113,13 @@ impl Sender {
         }
     }
 
-    fn approach(&mut self, start_ns: i64) -> Option<Window> {
-        for (sequence, intended_ns) in (0..).zip(self.schedule(start_ns)) {
+    /// Sends the header alone.
+    pub(crate) fn greet(&mut self, sequence: u32, due_ns: i64) {
+        self.hand_over(sequence, due_ns, 0, Phase::Greeting);
+    }
+
+    fn approach(&mut self, begin_ns: i64) -> Option<Window> {
+        for (sequence, intended_ns) in (0..).zip(self.schedule(begin_ns)) {
             // Who is behind when the window opens would else spend it on what lies before it.
             if self.gate.window().is_some_and(|window| window.is_behind(intended_ns)) {
                 continue;
@@ -228,7 +235,7 @@ impl Sender {
             asker: 0,
             phase,
         };
-        let size_bytes = self.channel.message_bytes(sequence);
+        let size_bytes = self.channel.message_bytes(phase, sequence);
         let handed = self.publisher.send(header, size_bytes, delayed_ns);
         self.filling = Filling {
             fill_ns: handed.fill_ns,

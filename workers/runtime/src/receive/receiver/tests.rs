@@ -5,14 +5,14 @@ use crate::harness;
 
 const SIZE_BYTES: usize = 100;
 
-fn state(first: Arc<Mutex<Vec<u16>>>) -> Arc<ReceiverState> {
+fn state(first: Arc<Mutex<Vec<(First, u16)>>>) -> Arc<ReceiverState> {
     let mut channel = harness::channel(SIZE_BYTES);
     (channel.number, channel.index) = (2, 1);
     channel.publishers.push(channel.publishers[0].clone());
     Arc::new(ReceiverState {
         late_after_ns: 1_000_000_000,
         verify: Some(Arc::new(Pool::new(5, SIZE_BYTES))),
-        on_first: Box::new(move |publisher, _| first.lock().unwrap().push(publisher)),
+        on_first: Box::new(move |kind, publisher, _| first.lock().unwrap().push((kind, publisher))),
         ..ReceiverState::new(channel, 5, 10, 2)
     })
 }
@@ -42,7 +42,8 @@ fn messages_in_any_number_of_pieces_are_recorded_and_beyond_the_memory_counted()
     receiver.receive(&message(0, 0, |_| {}));
     receiver.receive_pieces(message(1, 0, |_| {}).chunks(9));
     receiver.receive(&message(1, 1, |_| {}));
-    assert_eq!(*first.lock().unwrap(), [0, 1]);
+    let firsts = [0, 1].map(|publisher| [(First::Message, publisher), (First::FullMessage, publisher)]);
+    assert_eq!(*first.lock().unwrap(), firsts.concat());
     let count = state.recorder.seal();
     // SAFETY: sealed, and no other thread records.
     let samples: Vec<_> = unsafe { state.recorder.samples(count) }.collect();
@@ -79,11 +80,21 @@ fn what_is_wrong_is_counted_by_what_is_wrong_with_it() {
 }
 
 #[test]
-fn the_approach_is_noticed_but_not_counted() {
-    let first = Arc::new(Mutex::new(Vec::new()));
-    let state = state(Arc::clone(&first));
-    Receiver::new(Arc::clone(&state)).receive(&message(0, 0, |header| header.phase = Phase::Approach));
-    assert_eq!((first.lock().unwrap().len(), state.flows[0].arrived()), (1, 0));
+fn greetings_and_the_approach_are_noticed_but_not_counted() {
+    let firsts = Arc::new(Mutex::new(Vec::new()));
+    let state = state(Arc::clone(&firsts));
+    let receiver = Receiver::new(Arc::clone(&state));
+    let mut expected = vec![(First::Message, 0)];
+    for _ in 0..2 {
+        receiver.receive(&message(0, 0, |header| header.phase = Phase::Greeting)[..HEADER_BYTES]);
+    }
+    assert_eq!(*firsts.lock().unwrap(), expected);
+    for _ in 0..2 {
+        receiver.receive(&message(0, 0, |header| header.phase = Phase::Approach));
+    }
+    expected.push((First::FullMessage, 0));
+    assert_eq!(*firsts.lock().unwrap(), expected);
+    assert_eq!((state.flows[0].arrived(), state.foreign.load(Relaxed)), (0, 0));
 }
 
 #[test]

@@ -242,3 +242,33 @@ fn filling_delays_no_message_that_did_not_wait_for_it() {
     let delays = [90, 110, 200].map(|returned_ns| filling(returned_ns).delays_ns(100));
     assert_eq!(delays, [0, 10, 30]);
 }
+
+/// Tells the phase and the size of each message.
+struct Telling(std::sync::mpsc::Sender<(Phase, usize)>);
+
+impl Publish for Telling {
+    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
+        let header = Header::decode(message[..32].try_into().unwrap()).unwrap();
+        self.0
+            .send((header.phase, message.len()))
+            .map_err(|_| PublishError::NotConnected)
+    }
+}
+
+#[test]
+fn greetings_do_not_wait_for_the_period_and_the_first_full_message_follows_them_at_once() {
+    let (mut sender, sent) = sender(periodic(1.0 / 3600.0, Arrival::Fixed));
+    let (said, told) = std::sync::mpsc::channel();
+    let publisher = Publisher::Copying(Box::new(Telling(said)));
+    sender.publisher = StampingPublisher::new(publisher, SIZE_BYTES, Arc::new(Pool::new(7, SIZE_BYTES)));
+    let thread = std::thread::spawn(move || sender.run(clock::now_ns()));
+    for _ in 0..3 {
+        assert_eq!(told.recv(), Ok((Phase::Greeting, 32)));
+    }
+    sent.gate.approach_from(clock::now_ns());
+    let full = told.iter().find(|(phase, _)| *phase != Phase::Greeting);
+    assert_eq!(full, Some((Phase::Approach, SIZE_BYTES)));
+    sent.gate.abandon();
+    assert!(thread.join().unwrap().is_none());
+    assert_eq!(told.iter().next(), None, "another message within the hour");
+}
