@@ -13,7 +13,7 @@ from middlemark.campaign.campaign import resume_run
 from middlemark.errors import ExitCode
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
-from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes import abandoned
 from pages import ROOT
 from staged import marked_processes, suite_text
 
@@ -61,11 +61,11 @@ def test_after_sigkill_a_sweep_leaves_nothing_and_resume_completes(tmp_path: Pat
     assert status == -signal.SIGKILL
     folders = folders_of_trials(tmp_path)
 
-    ledger.sweep()
+    abandoned.sweep()
     assert marked_processes() == set()
     assert not any(folder.exists() for folder in folders)
     assert list((tmp_path / "state/middlemark/ledgers").iterdir()) == []
-    assert ledger.sweep() == []
+    assert abandoned.sweep() == []
 
     resume_run(tmp_path / "run")
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
@@ -76,7 +76,7 @@ def test_a_sweep_ends_what_a_killed_front_left_running_and_says_so(tmp_path: Pat
     kill_front(tmp_path, DEAF, signal.SIGKILL.value, "measuring", 0.1)
     running = marked_processes()
     assert len(running) >= 2
-    removed = ledger.sweep()
+    removed = abandoned.sweep()
     assert {each.what for each in removed if each.kind == "process"} >= {
         f"middlemark-worker-fake application {name}" for name in ("publisher_0", "subscriber_0")
     }
@@ -99,7 +99,7 @@ def test_a_sweep_leaves_the_run_of_a_living_front_alone(tmp_path: Path) -> None:
     process = front(tmp_path, suite_text().replace("trials: 1", "trials: 2"))
     removed = []
     while process.poll() is None:
-        removed += ledger.sweep()
+        removed += abandoned.sweep()
     _, said = process.communicate()
     assert (process.returncode, said, removed) == (0, b"", [])
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
@@ -148,7 +148,7 @@ def _given(folder: TrialFolder) -> Given:
 def test_trials_that_results_ask_for_are_planned_first_and_alike_by_resume(tmp_path: Path) -> None:
     text = suite_text(more="stop: {relative_width: 0.1 %, max_trials: 8, figures: [first_message]}")
     kill_front(tmp_path, text.replace("trials: 1", "trials: 6"), signal.SIGKILL.value, "stopping", 0)
-    ledger.sweep()
+    abandoned.sweep()
     run = RunFolder(tmp_path / "run")
     resume_run(run.path)
     manifest = run.read_manifest()

@@ -168,10 +168,10 @@ def watched(run: "Callable[[Observer], None]", as_json: bool) -> None:
     from middlemark.report.elements.screen import Screen
     from middlemark.report.output.live import live
     from middlemark.results.progress import Unobserved
-    from middlemark.testbed.processes import ledger
+    from middlemark.testbed.processes import abandoned
 
     # What killed runs left.
-    for line in kept_lines(ledger.sweep()):
+    for line in kept_lines(abandoned.sweep()):
         say(line, err=True)
     with nullcontext(Unobserved()) if as_json else live(Screen(stderr=True)) as observer:
         run(observer)

@@ -18,7 +18,7 @@ from middlemark.testbed.hosts import container, limits
 from middlemark.testbed.hosts.container import deployed, process_of
 from middlemark.testbed.hosts.host import Host, LocalHost
 from middlemark.testbed.hosts.rootfs import Contents
-from middlemark.testbed.processes import ledger, procfs
+from middlemark.testbed.processes import abandoned, ledger, procfs
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.podman import CGROUPS, Runtime, Storage
 from middlemark.testbed.processes.state import state_folder
@@ -214,7 +214,7 @@ from middlemark.suite import Deployment
 from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import LocalHost
 from middlemark.testbed.hosts.rootfs import Contents
-from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes import abandoned, ledger
 from middlemark.testbed.processes.state import state_folder
 deployment = Deployment.model_validate_json({deployment.model_dump_json()!r})
 with ledger.opened() as entries:
@@ -230,7 +230,7 @@ with ledger.opened() as entries:
     assert killed.returncode == -signal.SIGKILL
     mark = killed.stdout.strip()
     until(lambda: not procfs.marked([mark])[mark])
-    storages = [Storage(Path(removed.what)) for removed in ledger.sweep() if removed.kind == "containers"]
+    storages = [Storage(Path(removed.what)) for removed in abandoned.sweep() if removed.kind == "containers"]
     assert len(storages) == 1
     assert traces(storages[0]) == []
 

@@ -28,7 +28,7 @@ from middlemark.suite.metrics import Key, host_subject, process_subject
 from middlemark.testbed.hosts import clock_sync, ssh
 from middlemark.testbed.hosts.host import ALONE, Attachment
 from middlemark.testbed.hosts.ssh import SshHost
-from middlemark.testbed.processes import child, ledger, procfs, remote
+from middlemark.testbed.processes import abandoned, child, ledger, procfs, remote
 from middlemark.testbed.processes.child import required
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.remote import RemoteFolder
@@ -106,7 +106,7 @@ def another_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
 
 def nothing_is_left(state: Path) -> None:
     """To be asked while there is a server: afterwards nobody could remove what is entered."""
-    left = ledger.sweep()
+    left = abandoned.sweep()
     assert left == []
     assert list((state / "middlemark/ledgers").iterdir()) == []
 
@@ -234,7 +234,7 @@ def test_after_kill_9_a_sweep_ends_what_runs_there_and_removes_the_folders(serve
 import os, signal, subprocess
 from middlemark.plan.topology.network import Host
 from middlemark.testbed.hosts.ssh import ssh_host
-from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes import abandoned, ledger
 with ledger.opened() as entries:
     host = ssh_host(Host(name="far", kind="ssh", ssh={server!r}), ["lan"], [], entries)
     stuck = "trap '' HUP TERM; echo $$; exec sleep 600"  # it does not look at its standard input
@@ -247,7 +247,7 @@ with ledger.opened() as entries:
     assert killed.returncode == -signal.SIGKILL
     pid, folder = killed.stdout.split()
     entries.enter("process", "so that this test's own ledger is not swept")
-    removed = ledger.sweep()
+    removed = abandoned.sweep()
     assert ("remote_folder", f"{server}:{folder}") in {(each.kind, each.what) for each in removed}
     assert [each.problem for each in removed if each.problem] == []
     assert not Path(folder).exists()
@@ -263,12 +263,12 @@ def test_what_cannot_be_reached_is_reported_and_not_forgotten(tmp_path: Path, se
     entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": gone}
     left.write_text(json.dumps(entry) + "\n")
     for _ in range(2):
-        (kept,) = ledger.sweep()
+        (kept,) = abandoned.sweep()
         assert kept.what == gone
         assert kept.problem is not None
         assert "Connection refused" in kept.problem
     left.write_text(json.dumps(entry | {"what": str(RemoteFolder(server, folder))}) + "\n")
-    assert [each.problem for each in ledger.sweep()] == [None]
+    assert [each.problem for each in abandoned.sweep()] == [None]
     assert not folder.exists()
     assert not left.exists()
 

@@ -18,7 +18,7 @@ import psutil
 from middlemark.plan.topology.network import Direction, Host, Link, Network
 from middlemark.suite import HostKind
 from middlemark.testbed.network import shaping
-from middlemark.testbed.processes import ledger, slot
+from middlemark.testbed.processes import abandoned, ledger, slot
 from middlemark.testbed.testbed import PlannedTestbed, built
 
 NAMES = ("kill_0", "kill_1")
@@ -84,13 +84,13 @@ def main() -> None:
         time.sleep(random.uniform(0, longest_s))  # the instant of the kill is what is random here
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        for each in ledger.sweep():
+        for each in abandoned.sweep():
             removed[each.kind] = removed.get(each.kind, 0) + 1
     deadline = time.monotonic() + 10
     # What a front was just starting when it was killed holds its ledger until it has begun: the next sweep gets it.
     while (after := machine(state)) != before and time.monotonic() < deadline:
         time.sleep(0.05)
-        ledger.sweep()
+        abandoned.sweep()
     print(json.dumps({"before": before, "after": after, "removed": removed}))
 
 

@@ -1,18 +1,20 @@
 """What a killed process has entered is swept, and nothing else; what can't be reached ends when the user says so."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from middlemark.testbed.processes import ledger, procfs, remote
-from middlemark.testbed.processes.ledger import Forgotten
+from middlemark.testbed.processes import abandoned, ledger, procfs, remote
+from middlemark.testbed.processes.abandoned import Forgotten
 from testbeds import is_gone, ledgers
 
-FOLDER = "mm01aaaaaaaaaa"
+FOLDER, CAPTURE = "mm01aaaaaaaaaa", "mm01aaaaaaaaaa-capture.pcapng"
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +35,7 @@ def test_a_sweep_after_kill_9_removes_what_was_entered_and_says_what(tmp_path: P
 import os, signal, subprocess
 from pathlib import Path
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed.processes import ledger, procfs
+from middlemark.testbed.processes import abandoned, ledger, procfs
 with ledger.opened() as entries:
     entries.enter("folder", {str(tmp_path / FOLDER)!r}); Path({str(tmp_path / FOLDER)!r}).mkdir()
     mark = entries.enter("process", "sleeps")
@@ -46,7 +48,7 @@ with ledger.opened() as entries:
     child = int(killed.stdout)
     assert killed.returncode == -signal.SIGKILL
     assert procfs.identity(child) is not None
-    removed = ledger.sweep()
+    removed = abandoned.sweep()
     assert {(each.kind, each.what) for each in removed} == {
         ("folder", str(tmp_path / FOLDER)),
         ("process", "sleeps"),
@@ -68,7 +70,7 @@ def test_a_process_number_that_was_used_again_is_not_hit(tmp_path: Path) -> None
         {"op": "create", "mark": "b", "kind": "process", "what": "had this number before the machine was booted"},
         {**started, "mark": "b", "start_ticks": identity.start_ticks, "boot_id": "another"},
     )
-    assert ledger.sweep() == []
+    assert abandoned.sweep() == []
     assert innocent.poll() is None
     innocent.kill()
     innocent.wait()
@@ -88,7 +90,7 @@ def test_a_known_process_is_ended_even_if_it_hides_its_mark_and_ignores_sigterm(
         {"op": "started", "mark": "a", "pid": identity.pid, "start_ticks": identity.start_ticks,
          "boot_id": identity.boot_id},
     )  # fmt: skip
-    assert [each.what for each in ledger.sweep()] == ["stubborn"]
+    assert [each.what for each in abandoned.sweep()] == ["stubborn"]
     assert is_gone(stubborn)
     stubborn.stdout.close()
 
@@ -98,7 +100,7 @@ def test_a_ledger_cut_off_in_the_middle_of_a_line_is_read_up_to_there(tmp_path: 
     with path.open("a") as file:
         file.write('{"op": "create", "mark": "b", "ki')
     (tmp_path / FOLDER).mkdir()
-    assert [each.what for each in ledger.sweep()] == [str(tmp_path / FOLDER)]
+    assert [each.what for each in abandoned.sweep()] == [str(tmp_path / FOLDER)]
     assert not path.exists()
 
 
@@ -129,9 +131,9 @@ def test_a_machine_that_does_not_answer_is_asked_once_a_sweep(tmp_path: Path, mo
         *(entered(f"{n}{len(target)}", f"{target}:/tmp/{there(n)}") for n in range(2) for target in (GONE, "full")),
     )
     left_behind(tmp_path, entered("c", f"{GONE}:/tmp/{there(2)}"), name="2-abandoned")
-    swept = ledger.sweep()
+    swept = abandoned.sweep()
     assert asked == [GONE, "full", "full"]
-    assert ledger.out_of_reach(swept) == [GONE, "full"]
+    assert abandoned.out_of_reach(swept) == [GONE, "full"]
     assert {each.what: each.problem for each in swept} == {
         **{f"{GONE}:/tmp/{there(n)}": f"{GONE} does not answer" for n in range(3)},
         **{f"full:/tmp/{there(n)}": "on full: rm: Read-only file system" for n in (0, 1)},
@@ -150,18 +152,43 @@ def test_a_machine_that_is_gone_for_good_is_forgotten_and_all_else_is_kept(tmp_p
     with mixed.open("a") as file:
         file.write('{"op": "create", "mark": "d", "ki')
     left_behind(tmp_path, entered("c", f"{GONE}:/tmp/{there(2)}"), name="2-abandoned")
-    assert ledger.forget(GONE) == [
+    assert abandoned.forget(GONE) == [
         Forgotten("remote_folder", f"{GONE}:/tmp/{there(0)}", "1-abandoned"),
         Forgotten("remote_folder", f"{GONE}:/tmp/{there(2)}", "2-abandoned"),
     ]
     assert ledgers(tmp_path) == [mixed]
     assert [entry.what for entry in ledger.read(mixed)] == [f"other:/tmp/{there(1)}", str(folder)]
     assert folder.exists()
-    assert ledger.forget(GONE) == []
+    assert abandoned.forget(GONE) == []
 
 
 def test_what_a_living_process_has_entered_is_not_forgotten() -> None:
     with ledger.opened() as entries:
         mark = entries.enter("remote_folder", f"{GONE}:/tmp/{there(0)}")
-        assert ledger.forget(GONE) == []
+        assert abandoned.forget(GONE) == []
         assert [entry.mark for entry in ledger.read(entries.path)] == [mark]
+
+
+def test_a_sweep_waits_for_what_a_killed_owner_had_just_forked(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", FORKED, tmp_path / CAPTURE], stdout=subprocess.PIPE) as owner:
+        assert owner.stdout is not None
+        forked = int(owner.stdout.readline())  # it holds the owner's lock, and has no mark in its environment yet
+    threading.Timer(0.2, os.kill, (forked, signal.SIGCONT)).start()
+    assert [each.kind for each in abandoned.sweep()] == ["file"]
+    assert not (tmp_path / CAPTURE).exists()
+
+
+FORKED = """
+import os, signal, sys
+from middlemark.testbed.processes import abandoned, ledger
+with ledger.opened() as entries:
+    entries.enter("file", sys.argv[1])
+    open(sys.argv[1], "w").close()
+    forked = os.fork()
+    if not forked:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os.execvp("true", ["true"])
+    os.waitpid(forked, os.WUNTRACED)
+    print(forked, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""

@@ -13,7 +13,7 @@ from middlemark.plan.topology.network import Host
 from middlemark.suite import HostKind
 from middlemark.testbed.hosts import limits
 from middlemark.testbed.hosts.limits import limited
-from middlemark.testbed.processes import cgroup, ledger, procfs
+from middlemark.testbed.processes import abandoned, cgroup, ledger, procfs
 
 HIDING = "setsid env -i sh -c 'echo $$; exec sleep 600' & wait"
 HOST = Host(name="ecu", kind=HostKind.LOCAL)
@@ -55,13 +55,13 @@ def test_a_sweep_ends_who_hid_when_the_owner_was_killed(tmp_path: Path) -> None:
     assert place is not None
     group = place.top / "mm00aaaaaaaaaa-swept"
     script = (
-        "import os, sys; from middlemark.testbed.processes import ledger\n"
+        "import os, sys; from middlemark.testbed.processes import abandoned, ledger\n"
         f"with ledger.opened() as entries: entries.enter('cgroup', {str(group)!r}); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", script], env={**os.environ, "XDG_STATE_HOME": str(tmp_path)}, check=False)
     cgroup.create_group(group, place, "pids", limits.settings(HOST, "pids", place))
     with hidden(cgroup.joining_group([group])) as child:
-        assert [each.kind for each in ledger.sweep()] == ["cgroup"]
+        assert [each.kind for each in abandoned.sweep()] == ["cgroup"]
         assert not procfs.is_alive(child)
     assert not group.exists()
 

@@ -5,14 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from middlemark.errors import EnvironmentNotReady, InternalError
-from middlemark.testbed.processes import ledger, procfs
+from middlemark.testbed.processes import abandoned, ledger, procfs
 from middlemark.testbed.processes.entry import Kind
 from middlemark.testbed.processes.state import state_folder
 from testbeds import is_gone, ledgers
@@ -126,11 +125,11 @@ def test_nothing_is_entered_or_removed_but_under_a_name_of_its_kind(kind: Kind, 
     assert Path(ETC).is_dir()
 
 
-def sweep_of(text: str) -> list[ledger.Removed]:
+def sweep_of(text: str) -> list[abandoned.Removed]:
     """What a sweep says of a ledger with this text, which it leaves."""
     path = state_ledger()
     path.write_text(text + "\n")
-    swept = ledger.sweep()
+    swept = abandoned.sweep()
     assert path.exists()
     return swept
 
@@ -165,7 +164,7 @@ def test_a_ledger_that_another_could_have_written_is_told_and_not_done(tmp_path:
     else:
         kept = path.rename(tmp_path / "kept")
         os.mkfifo(path) if spoil == "pipe" else path.symlink_to(kept)
-    assert [each.kind for each in ledger.sweep()] == ["ledger"]
+    assert [each.kind for each in abandoned.sweep()] == ["ledger"]
     assert (tmp_path / FOLDER).exists()
 
 
@@ -193,7 +192,7 @@ def test_a_ledger_that_can_take_no_more_says_so_before_anything_is_created(tmp_p
 import resource
 from pathlib import Path
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes import abandoned, ledger
 with ledger.opened() as entries:
     entries.enter("folder", {str(tmp_path / FOLDER)!r})
     Path({str(tmp_path / FOLDER)!r}).mkdir()
@@ -209,28 +208,3 @@ with ledger.opened() as entries:
     assert ended.returncode == 0, ended.stderr
     assert "XDG_STATE_HOME" in ended.stdout
     assert not (tmp_path / FOLDER).exists()
-
-
-def test_a_sweep_waits_for_what_a_killed_owner_had_just_forked(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", FORKED, tmp_path / FILE], stdout=subprocess.PIPE) as owner:
-        assert owner.stdout is not None
-        forked = int(owner.stdout.readline())  # it holds the owner's lock, and has no mark in its environment yet
-    threading.Timer(0.2, os.kill, (forked, signal.SIGCONT)).start()
-    assert [each.kind for each in ledger.sweep()] == ["file"]
-    assert not (tmp_path / FILE).exists()
-
-
-FORKED = """
-import os, signal, sys
-from middlemark.testbed.processes import ledger
-with ledger.opened() as entries:
-    entries.enter("file", sys.argv[1])
-    open(sys.argv[1], "w").close()
-    forked = os.fork()
-    if not forked:
-        os.kill(os.getpid(), signal.SIGSTOP)
-        os.execvp("true", ["true"])
-    os.waitpid(forked, os.WUNTRACED)
-    print(forked, flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-"""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from middlemark.campaign.order import Worker
     from middlemark.report.elements.screen import Screen
     from middlemark.testbed.machine.readiness import Fact
-    from middlemark.testbed.processes.ledger import Removed
+    from middlemark.testbed.processes.abandoned import Removed
 
 
 def doctor_command(
@@ -137,12 +137,12 @@ def clean_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Remove what killed runs left: processes, folders, shared memory."""
-    from middlemark.testbed.processes import ledger
+    from middlemark.testbed.processes import abandoned
 
     if forget is not None:
         _forget(forget, as_json)
         return
-    swept = ledger.sweep()
+    swept = abandoned.sweep()
     if as_json:
         say(json.dumps([asdict(each) for each in swept], indent=2))
         return
@@ -157,22 +157,22 @@ def clean_command(
 
 def kept_lines(swept: "Sequence[Removed]") -> list[str]:
     """What could not be removed and why, and for each machine that is to blame how its entries come to an end."""
-    from middlemark.testbed.processes import ledger
+    from middlemark.testbed.processes import abandoned
 
     kept = [f"not removed {each.kind}: {each.what}: {each.problem}" for each in swept if each.problem is not None]
     ends = [
         f"the entries of {target} stay in the ledger, and every `middlemark run` and `middlemark clean` tries again; "
         f"if that machine no longer exists: middlemark clean --forget {target}"
-        for target in ledger.out_of_reach(swept)
+        for target in abandoned.out_of_reach(swept)
     ]
     return kept + ends
 
 
 def _forget(target: str, as_json: bool) -> None:
     from middlemark.errors import UsageError
-    from middlemark.testbed.processes import ledger
+    from middlemark.testbed.processes import abandoned
 
-    forgotten = ledger.forget(target)
+    forgotten = abandoned.forget(target)
     if not forgotten:
         raise UsageError(
             f"the ledger has no entry of `{target}`",
