@@ -122,7 +122,7 @@ def test_a_trial_too_large_for_its_rows_to_be_in_memory_has_the_same_figures(
     assert not by_pieces.damaged
     for one, other in zip(at_once.experiments, by_pieces.experiments, strict=True):
         assert one.estimates
-        for name in ("estimates", "shapes", "delivery", "examples", "by_block", "cautions"):
+        for name in ("estimates", "shapes", "accounting", "examples", "by_block", "cautions"):
             assert getattr(one, name) == getattr(other, name)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from middlemark.campaign.observers.observer import ObserverFile, ObserverProgram, TrialObserver
+from middlemark.errors import StoreError
 from middlemark.results.files import is_there
 from middlemark.results.record import KernelRecording
 from middlemark.results.recorded_rows import recorded_rows
@@ -20,6 +21,9 @@ from middlemark.results.tables import KERNEL_EVENTS_SCHEMA
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.observers import KernelPath, Recorded, Sampled, Sampler
+
+_RECORDED_SCHEMA = pl.Schema({**KERNEL_EVENTS_SCHEMA, "at_ns": pl.UInt64()})
+"""As the kernel's programs write them, whose clock has no sign."""
 
 
 @dataclass
@@ -167,6 +171,8 @@ class KernelPathObserver(TrialObserver):
 
 
 def _table(file: Path) -> pl.DataFrame:
-    return pl.concat([pl.DataFrame(schema=KERNEL_EVENTS_SCHEMA), *recorded_rows(file, KERNEL_EVENTS_SCHEMA)]).sort(
-        "at_ns", maintain_order=True
-    )
+    events = pl.concat([pl.DataFrame(schema=_RECORDED_SCHEMA), *recorded_rows(file, _RECORDED_SCHEMA)])
+    try:
+        return events.cast(KERNEL_EVENTS_SCHEMA).sort("at_ns", maintain_order=True)
+    except pl.exceptions.InvalidOperationError as cause:
+        raise StoreError(file, "an instant in it is beyond what a clock can show") from cause
