@@ -1,5 +1,7 @@
 """The pages on papers say what their files say."""
 
+import re
+
 import pytest
 
 from middlemark.report.papers.docs import index_page, paper_page
@@ -7,11 +9,13 @@ from middlemark.suite.papers import load_paper, shipped_paper_names
 from pages import text
 
 PAPERS = shipped_paper_names()
+HEADING_IN_A_TABLE = re.compile(r"\|\n#")
 
 
 def test_the_index_has_every_finding_of_every_paper() -> None:
     papers = [load_paper(name) for name in PAPERS]
     assert text("papers/index") == index_page(papers), "run `make papers`"
+    assert not HEADING_IN_A_TABLE.search(text("papers/index"))
     for each in papers:
         assert all(finding.says in text("papers/index") for finding in each.paper.findings)
 
