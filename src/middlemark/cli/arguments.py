@@ -53,4 +53,8 @@ def topologies(incomplete: str) -> list[str]:
     return [name for name in [*COUNTED_TOPOLOGIES, *shipped_topologies()] if name.startswith(incomplete)]
 
 
+Across = Annotated[
+    bool,
+    typer.Option("--across", help="Continue although build, libraries, kernel or machine differ; this is recorded."),
+]
 Trust = Annotated[bool, typer.Option("--trust", help="Read a run folder that belongs to another user.")]

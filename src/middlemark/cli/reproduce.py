@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import arguments
-from middlemark.cli.arguments import Trust
+from middlemark.cli.arguments import Across, Trust
 from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
@@ -32,12 +32,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     resume: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Continue this, and make its report again.")
     ] = None,
-    across: Annotated[
-        bool,
-        typer.Option(
-            "--across", help="Continue although build, libraries, kernel or machine differ; this is recorded."
-        ),
-    ] = False,
+    across: Across = False,
     trust: Trust = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, what can't here, and how long it would take.")

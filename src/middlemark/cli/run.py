@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import arguments
-from middlemark.cli.arguments import Trust
+from middlemark.cli.arguments import Across, Trust
 from middlemark.cli.boundary import say
 from middlemark.cli.inspect.machine import kept_lines
 
@@ -56,12 +56,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         Path | None,
         typer.Option(metavar="DIR", help="Continue this run; if it has a base, name that again with --against."),
     ] = None,
-    across: Annotated[
-        bool,
-        typer.Option(
-            "--across", help="Continue although build, libraries, kernel or machine differ; this is recorded."
-        ),
-    ] = False,
+    across: Across = False,
     trust: Trust = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
