@@ -64,9 +64,16 @@ sanitize: setup ## lifetimes of memory between Rust and C++: Miri, AddressSaniti
 # Tests that time nothing real, and so may share the machine.
 UNTIMED := tests/analysis tests/bench tests/campaign tests/cli tests/docs tests/installation tests/plan tests/report tests/results tests/serve tests/suite tests/worker
 
+# What else the machine does can spoil a measurement: a test that fails is tried once more, and only the second failure
+# counts. Both are shown, so that a test which needs its second try is seen and mended.
+define tried_twice
+	$(BIN)/pytest $(1) || { [ $$? -eq 1 ] && echo "The tests that failed are tried once more." && \
+		$(BIN)/pytest --last-failed --last-failed-no-failures none $(1); }
+endef
+
 test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
-	$(BIN)/pytest --numprocesses auto $(UNTIMED)
-	$(BIN)/pytest $(UNTIMED:%=--ignore=%)
+	$(call tried_twice,--numprocesses auto $(UNTIMED))
+	$(call tried_twice,$(UNTIMED:%=--ignore=%))
 
 test-guest: setup ## links by the kernel's netem, in an emulated guest whose kernel has it (3 minutes; says what it needs)
 	$(BIN)/pytest -m guest tests/guest

@@ -30,7 +30,8 @@ REST_NS = 1 * MS
 # Two clock readings, a header of 40 bytes and a copy, some 65 ns in a loop; after a pause the same code is no longer in
 # the CPU's caches. The kernel's way to the interface suffers the same in the same trial, so that it is the measure.
 HARNESS_TO_KERNEL = 0.5
-HARNESS_TO_ZENOH = 0.1
+# A middleware with its own runtime takes several times as long there; how many depends on the CPU and its caches.
+HARNESS_TO_ZENOH = 0.5
 
 pytestmark = [
     pytest.mark.worker,
