@@ -1,5 +1,6 @@
 """What CONTRIBUTING.md says of the source holds: small folders, short modules, imports in one direction, paths that exist."""
 
+import ast
 import re
 import subprocess
 from collections import defaultdict
@@ -12,7 +13,7 @@ import grimp
 from pages import ROOT
 
 SOURCE = ROOT / "src" / "middlemark"
-MOST_ENTRIES, MOST_LINES, LONGEST_NAME = 12, 300, 80
+MOST_ENTRIES, MOST_LINES, MOST_LINES_OF_BODY, LONGEST_NAME = 12, 300, 40, 80
 GENERATED = {SOURCE / "worker" / "contract.py"}
 FOLDERS = sorted({path.parent for path in SOURCE.rglob("*.py")})
 MARKERS = ("/__init__.py", "/py.typed")
@@ -57,9 +58,24 @@ def test_a_folder_has_at_most_a_dozen_entries() -> None:
 
 
 def test_a_module_has_at_most_300_lines() -> None:
-    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCE.rglob("*.py")}
+    modules = [*SOURCE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
     long = {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > MOST_LINES and path not in GENERATED}
     assert long == {}, f"more than {MOST_LINES} lines: move one of its concepts to the module that it belongs to"
+
+
+def test_a_function_has_a_body_of_at_most_40_lines() -> None:
+    """A signature doesn't count: a command has a line or more for each of its options."""
+    functions = [
+        (f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", node.body)
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    lines = {name: (body[-1].end_lineno or 0) - body[0].lineno + 1 for name, body in functions}
+    assert {name: n for name, n in lines.items() if n > MOST_LINES_OF_BODY} == {}, (
+        "let it decide, compute, act or print: one of these"
+    )
 
 
 def test_a_test_has_a_name_that_a_person_can_say() -> None:

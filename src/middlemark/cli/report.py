@@ -5,7 +5,6 @@ damaged trials ends the program with exit code 1.
 """
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,62 +97,9 @@ def _check_options(kind: ReportFormat, out: Path | None, *, as_json: bool) -> No
 
 
 def _json(findings: "RunFindings", report: Path) -> str:
-    from middlemark.analysis.dataframes import summary_table
-    from middlemark.analysis.decisions.claims import judge_own_claims
-    from middlemark.report.conclusions.claims import as_data
-    from middlemark.report.conclusions.recommendation import recommendation, recommendation_data
-    from middlemark.report.conclusions.warnings import uncounted_data, warnings_data
-    from middlemark.report.elements.labels import series_by_experiment
-    from middlemark.report.traffic.capacity import as_data as capacities_data
-    from middlemark.report.traffic.variance import as_data as spread_data
+    from middlemark.report.output.run_data import run_data
 
-    recommended = recommendation(findings)
-    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
-    said = {
-        "run": str(findings.folder.path),
-        "report": str(report),
-        "warnings": warnings_data(findings, who),
-        "not_counted": uncounted_data(findings, who),
-        "recommendation": None if recommended is None else recommendation_data(recommended),
-        "rankings": [
-            {
-                "setting": dict(comparison.setting.factors),
-                "stream": comparison.setting.stream,
-                "ranked_by": comparison.criterion.metric,
-                "places": [
-                    {
-                        "experiment": place.key,
-                        "best_rank": place.first,
-                        "worst_rank": place.last,
-                        "ties_with": place.tied_with,
-                    }
-                    for place in comparison.places.values()
-                ],
-                "not_ranked": dict(comparison.unranked),
-            }
-            for comparison in findings.comparisons
-        ],
-        "scaling_factors": [
-            {
-                "experiments": dict(scaling.factors),
-                "stream": scaling.stream,
-                "metric": scaling.metric,
-                "sizes_bytes": scaling.sizes_bytes,
-                "slope_ns_per_byte": asdict(scaling.slope_ns_per_byte),
-                "base_ns": asdict(scaling.base_ns),
-                "misfit_share": scaling.misfit_share,
-            }
-            for scaling in findings.scalings
-        ],
-        "spread_over_trials": spread_data(findings),
-        "capacities": capacities_data(findings.capacities),
-        "widths": [each.model_dump(mode="json") for each in findings.manifest.widths],
-        "claims": as_data(judge_own_claims(findings)),
-        "estimates": summary_table(findings).to_dicts(),
-        "damaged": {damage.trial: damage.problem for damage in findings.damaged},
-        "missing": findings.missing,
-    }
-    return json.dumps(said, indent=2)
+    return json.dumps({"run": str(findings.folder.path), "report": str(report), **run_data(findings)}, indent=2)
 
 
 def export_command(

@@ -58,8 +58,31 @@ def planned_pipeline(workload: Workload, defaults: NodeDefaults, topology: Topol
     nodes = workload.nodes or ()
     host_of, application_of = _placed(workload, topology)
     readers = {output.stream: _readers(nodes, output.stream) for node in nodes for output in node.outputs}
+    approach_hz = workload.approach or DEFAULT_APPROACH_HZ
+    made = tuple(
+        planned.Node(
+            name=node.node,
+            application=application_of[node.node],
+            trigger=_trigger(node, defaults.rate_hz, approach_hz),
+            compute=_compute(node.compute),
+            inputs=_inputs(node, readers),
+            outputs=tuple(output.stream for output in node.outputs),
+        )
+        for node in nodes
+    )
+    applications = tuple(
+        Application(name=name, host=host, endpoints=_endpoints(name, made)) for name, host in host_of.items()
+    )
+    known = {node.node: node for node in nodes}
+    chains = tuple(_chain(chain, known) for chain in workload.chains or ())
+    return Pipeline(applications, _streams(nodes, defaults, application_of, readers), made, chains)
+
+
+def _streams(
+    nodes: tuple[Node, ...], defaults: NodeDefaults, application_of: Mapping[str, str], readers: Mapping[str, list[str]]
+) -> tuple[Stream, ...]:
     rates = _rates(nodes, defaults.rate_hz)
-    streams = tuple(
+    return tuple(
         Stream(
             name=output.stream,
             size_bytes=output.size or defaults.size_bytes or 0,
@@ -71,31 +94,17 @@ def planned_pipeline(workload: Workload, defaults: NodeDefaults, topology: Topol
         for node in nodes
         for output in node.outputs
     )
-    approach_hz = workload.approach or DEFAULT_APPROACH_HZ
-    made = tuple(
-        planned.Node(
-            name=node.node,
-            application=application_of[node.node],
-            trigger=_trigger(node, defaults.rate_hz, approach_hz),
-            compute=_compute(node.compute),
-            inputs=tuple(
-                planned.NodeInput(
-                    stream=entry.stream,
-                    subscriber=readers[entry.stream].index(node.node),
-                    take=_take(node, entry),
-                )
-                for entry in node.inputs
-            ),
-            outputs=tuple(output.stream for output in node.outputs),
+
+
+def _inputs(node: Node, readers: Mapping[str, list[str]]) -> tuple[planned.NodeInput, ...]:
+    return tuple(
+        planned.NodeInput(
+            stream=entry.stream,
+            subscriber=readers[entry.stream].index(node.node),
+            take=_take(node, entry),
         )
-        for node in nodes
+        for entry in node.inputs
     )
-    applications = tuple(
-        Application(name=name, host=host, endpoints=_endpoints(name, made)) for name, host in host_of.items()
-    )
-    known = {node.node: node for node in nodes}
-    chains = tuple(_chain(chain, known) for chain in workload.chains or ())
-    return Pipeline(applications, streams, made, chains)
 
 
 def graph_digest(workload: Workload) -> str:

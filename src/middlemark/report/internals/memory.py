@@ -12,7 +12,7 @@ import altair as alt
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
-from middlemark.report.elements.chart import Chart, finished, identity, short
+from middlemark.report.elements.chart import Chart, Identity, finished, identity, short
 from middlemark.report.elements.formatting import MEBIBYTES, Unit
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
@@ -95,23 +95,7 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Series]) -> Chart | None
     ]
     if not rows:
         return None
-    lines = identity(who[each.experiment.id] for each in drawn)
-    line = (
-        alt.Chart(alt.NamedData("rows"))
-        .mark_line(strokeWidth=1.6, interpolate="step-after")
-        .encode(
-            x=alt.X("s:Q", title="s from the window's begin", axis=alt.Axis(tickCount=8)),
-            y=alt.Y("mib:Q", title="MiB resident", axis=alt.Axis(tickCount=5)),
-            color=lines.colour,
-            strokeDash=lines.dash,
-            detail=alt.Detail("process:N"),
-            tooltip=[
-                alt.Tooltip("who:N", title="middleware"),
-                alt.Tooltip("process:N"),
-                alt.Tooltip("mib:Q", title="MiB", format=",.4~g"),
-            ],
-        )
-    )
+    lines = _lines(identity(who[each.experiment.id] for each in drawn))
     return Chart(
         id="memorycourse",
         title="Memory over time",
@@ -121,5 +105,25 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Series]) -> Chart | None
             "initialised before the window begins."
         ),
         description="A line for each process over the trial's time; the table Memory has the values of the window.",
-        spec=finished(line, height=220, rows=rows),
+        spec=finished(lines, height=220, rows=rows),
     )
+
+
+def _lines(shown: Identity) -> alt.Chart:
+    lines: alt.Chart = (
+        alt.Chart(alt.NamedData("rows"))
+        .mark_line(strokeWidth=1.6, interpolate="step-after")
+        .encode(
+            x=alt.X("s:Q", title="s from the window's begin", axis=alt.Axis(tickCount=8)),
+            y=alt.Y("mib:Q", title="MiB resident", axis=alt.Axis(tickCount=5)),
+            color=shown.colour,
+            strokeDash=shown.dash,
+            detail=alt.Detail("process:N"),
+            tooltip=[
+                alt.Tooltip("who:N", title="middleware"),
+                alt.Tooltip("process:N"),
+                alt.Tooltip("mib:Q", title="MiB", format=",.4~g"),
+            ],
+        )
+    )
+    return lines

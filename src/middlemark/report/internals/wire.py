@@ -184,23 +184,36 @@ def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
 
 def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> Chart | None:
     """The same as lines; None where no middleware was measured with two sizes."""
-    by_setting = _by_setting(experiments, who)
+    drawn = {name: points for name, points in _by_setting(experiments, who).items() if len(points) > 1}
     rows: list[dict[str, Any]] = [
-        {"who": label, "setting": setting, "size": size_bytes, "ratio": found.value}
-        for (label, setting), points in by_setting.items()
-        if len(points) > 1
+        {"who": label, "setting": setting, "size": size_bytes, "ratio": ratio.value}
+        for (label, setting), points in drawn.items()
         for size_bytes, each in sorted(points.items())
-        if (found := each.estimate(TRIAL, OVERHEAD)) is not None and found.value
+        if (ratio := each.estimate(TRIAL, OVERHEAD)) is not None and ratio.value
     ]
     if not rows:
         return None
-    drawn = [each for points in by_setting.values() if len(points) > 1 for each in points.values()]
+    behind = [
+        (f"{label}, {setting}", each) for (label, setting), own in drawn.items() for _, each in sorted(own.items())
+    ]
+    n = n_trials(each.estimate(TRIAL, OVERHEAD) for _, each in behind)
+    return Chart(
+        id="overhead",
+        title="Overhead on the wire over message size",
+        caption=f"{ABOUT} Medians of trials. {n}",
+        description="A line for each middleware and setting; the table below has the values.",
+        spec=finished(*_overhead_lines(rows, who), height=280, rows=rows),
+        trials=trials_behind(behind),
+    )
+
+
+def _overhead_lines(rows: Sequence[Mapping[str, Any]], who: Mapping[str, Series]) -> tuple[alt.Chart, alt.Chart]:
     labels = {str(row["who"]) for row in rows}
-    lines = identity(each for each in sorted(who.values(), key=lambda one: one.label) if each.label in labels)
+    shown = identity(series for series in sorted(who.values(), key=lambda one: one.label) if series.label in labels)
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=log_scale([float(row["size"]) for row in rows]).x("size:Q", "bytes a message"),
         y=log_scale([float(row["ratio"]) for row in rows]).y("ratio:Q", "wire to payload"),
-        color=lines.colour,
+        color=shown.colour,
         detail=alt.Detail("setting:N"),
         tooltip=[
             alt.Tooltip("who:N", title="middleware"),
@@ -208,21 +221,7 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
             alt.Tooltip("ratio:Q", format=".4~g"),
         ],
     )
-    line = base.mark_line(strokeWidth=1.6).encode(strokeDash=lines.dash)
-    points = base.mark_point(filled=True, size=60)
-    return Chart(
-        id="overhead",
-        title="Overhead on the wire over message size",
-        caption=f"{ABOUT} Medians of trials. {n_trials(each.estimate(TRIAL, OVERHEAD) for each in drawn)}",
-        description="A line for each middleware and setting; the table below has the values.",
-        spec=finished(line, points, height=280, rows=rows),
-        trials=trials_behind(
-            (f"{label}, {setting}", each)
-            for (label, setting), points in by_setting.items()
-            if len(points) > 1
-            for _, each in sorted(points.items())
-        ),
-    )
+    return base.mark_line(strokeWidth=1.6).encode(strokeDash=shown.dash), base.mark_point(filled=True, size=60)
 
 
 BySetting = dict[tuple[str, str], dict[int, ExperimentFindings]]

@@ -129,32 +129,14 @@ def render(findings: RunFindings) -> str:
         page_environment(packed_json=packed_json, library=_library)
         .get_template("report.html.j2")
         .render(
+            **_conclusions(findings, sections, who),
+            **_whole_run(findings, who),
             manifest=findings.manifest,
-            recommendation=recommendation(findings),
             findings=findings,
             sections=sections,
-            crowded=len(sections) > CROWDED,
-            digest=digest(findings.comparisons, [each.answer for each in sections], who),
-            first_sections={each.answer.workload: each.id for each in reversed(sections)},
-            heat_maps=heat_maps(findings.comparisons, [each.id for each in sections], who),
-            warned=warned_of(findings, who),
-            uncounted=uncounted(findings, who),
-            claims=claims_shown(judge_own_claims(findings)),
-            claims_reading=READING,
-            topologies=topology_table(findings),
-            keys=sorted({each.key: each for each in who.values()}.values(), key=lambda each: each.key),
-            machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
-            interval_words=interval_words(findings),
             run_charts=run_charts,
             settings_of=_settings_of(sections),
-            overhead=overhead_table(findings.experiments, who),
-            enough=stop_table(findings, who),
-            spread=spread_table(findings, who),
-            spread_lines=spread_lines(findings, who),
-            capacity=capacity_table(findings.capacities, who),
-            capacity_lines=capacity_lines(findings.capacities, who),
             drawn_in=lambda part: _drawn_in(run_charts[part], who),
-            scalings=scaling_lines(findings),
             selection=selectable(findings.comparisons, who.values()),
             charts=packed_json(without_repetition(charts)),
             folded=Folded(),
@@ -163,6 +145,38 @@ def render(findings: RunFindings) -> str:
             vega=packed(program()),
         )
     )
+
+
+def _conclusions(findings: RunFindings, sections: Sequence[Section], who: Mapping[str, Series]) -> dict[str, object]:
+    """The page's first part."""
+    return {
+        "recommendation": recommendation(findings),
+        "crowded": len(sections) > CROWDED,
+        "digest": digest(findings.comparisons, [section.answer for section in sections], who),
+        "first_sections": {section.answer.workload: section.id for section in reversed(sections)},
+        "heat_maps": heat_maps(findings.comparisons, [section.id for section in sections], who),
+        "warned": warned_of(findings, who),
+        "uncounted": uncounted(findings, who),
+        "claims": claims_shown(judge_own_claims(findings)),
+        "claims_reading": READING,
+        "keys": sorted({series.key: series for series in who.values()}.values(), key=lambda series: series.key),
+        "interval_words": interval_words(findings),
+    }
+
+
+def _whole_run(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, object]:
+    """Tables and lines that are of several settings, and what the run was made on."""
+    return {
+        "topologies": topology_table(findings),
+        "machine": [fact(name, value) for name, value in findings.manifest.machine.items()],
+        "overhead": overhead_table(findings.experiments, who),
+        "enough": stop_table(findings, who),
+        "spread": spread_table(findings, who),
+        "spread_lines": spread_lines(findings, who),
+        "capacity": capacity_table(findings.capacities, who),
+        "capacity_lines": capacity_lines(findings.capacities, who),
+        "scalings": scaling_lines(findings),
+    }
 
 
 @debug_mode(False)  # the check of every part takes longer than all else; a browser draws each chart in the tests
@@ -211,24 +225,13 @@ def _settings_of(sections: Sequence[Section]) -> Callable[[Trials], str]:
 
 def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Series]) -> Section:
     kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
-    drawn = [
-        chart
-        for chart in (
-            ecdf(comparison, who, kind),
-            percentile_curve(comparison, who, kind),
-            boxes(comparison, who, kind),
-        )
-        if chart
-    ]
-    kinds = [each for each in Distribution if (each in OF_CHAINS) is comparison.setting.of_chain and each is not kind]
-    quantiles = [quantile_table(comparison, who, each) for each in (kind, *kinds)]
     return Section(
         id=f"s{number}-{comparison.setting.workload}",
         factors=dict(comparison.setting.factors),
         answer=said,
         ranking=ranking_table(comparison, who),
         who=tuple(who[each.experiment.id] for each in comparison.experiments if each.shapes.boxes),
-        distributions=tuple(drawn),
+        distributions=_distributions(comparison, who, kind),
         over_time=tuple(time_charts(comparison, who)),
         topology=comparison.experiments[0].experiment.topology,
         drawing=drawing(comparison.experiments[0].experiment),
@@ -239,7 +242,7 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         routes=route_table(comparison),
         path=path_table(comparison, who),
         bars=tuple(bar_charts(comparison, who)),
-        quantiles=tuple(table for table in quantiles if table),
+        quantiles=_quantiles(comparison, who, kind),
         tables=(*_stream_tables(comparison, who), *_tables_of_all(comparison, who)),
         trials=trials_of(comparison, who),
         outcomes=outcome_table(comparison, who),
@@ -251,6 +254,18 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         ),
         configurations=configurations(comparison, who),
     )
+
+
+def _distributions(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> tuple[Chart, ...]:
+    charts = (ecdf(comparison, who, kind), percentile_curve(comparison, who, kind), boxes(comparison, who, kind))
+    return tuple(chart for chart in charts if chart)
+
+
+def _quantiles(comparison: Comparison, who: Mapping[str, Series], first: Distribution) -> tuple[Table, ...]:
+    """A table for each distribution of a stream or of a chain."""
+    others = [each for each in Distribution if (each in OF_CHAINS) is comparison.setting.of_chain and each is not first]
+    tables = (quantile_table(comparison, who, kind) for kind in (first, *others))
+    return tuple(table for table in tables if table)
 
 
 def _stream_tables(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Table, ...]:

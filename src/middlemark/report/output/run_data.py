@@ -1,0 +1,75 @@
+"""All that is known of a run as one document for programs: what `middlemark report --json` prints.
+
+`data` writes files of a run's distributions and metrics; here are its conclusions and estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.compare.scaling import Scaling
+from middlemark.analysis.dataframes import summary_table
+from middlemark.analysis.decisions.claims import judge_own_claims
+from middlemark.analysis.run import RunFindings
+from middlemark.report.conclusions.claims import as_data as claims_data
+from middlemark.report.conclusions.recommendation import recommendation, recommendation_data
+from middlemark.report.conclusions.warnings import uncounted_data, warnings_data
+from middlemark.report.elements.labels import series_by_experiment
+from middlemark.report.traffic.capacity import as_data as capacities_data
+from middlemark.report.traffic.variance import as_data as spread_data
+
+
+def run_data(findings: RunFindings) -> dict[str, Any]:
+    """Its warnings, conclusions and estimates, and what can't be read."""
+    recommended = recommendation(findings)
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    return {
+        "warnings": warnings_data(findings, who),
+        "not_counted": uncounted_data(findings, who),
+        "recommendation": None if recommended is None else recommendation_data(recommended),
+        "rankings": [_ranking(comparison) for comparison in findings.comparisons],
+        "scaling_factors": _scalings(findings.scalings),
+        "spread_over_trials": spread_data(findings),
+        "capacities": capacities_data(findings.capacities),
+        "widths": [width.model_dump(mode="json") for width in findings.manifest.widths],
+        "claims": claims_data(judge_own_claims(findings)),
+        "estimates": summary_table(findings).to_dicts(),
+        "damaged": {damage.trial: damage.problem for damage in findings.damaged},
+        "missing": findings.missing,
+    }
+
+
+def _ranking(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "setting": dict(comparison.setting.factors),
+        "stream": comparison.setting.stream,
+        "ranked_by": comparison.criterion.metric,
+        "places": [
+            {
+                "experiment": place.key,
+                "best_rank": place.first,
+                "worst_rank": place.last,
+                "ties_with": place.tied_with,
+            }
+            for place in comparison.places.values()
+        ],
+        "not_ranked": dict(comparison.unranked),
+    }
+
+
+def _scalings(scalings: Iterable[Scaling]) -> list[dict[str, Any]]:
+    return [
+        {
+            "experiments": dict(scaling.factors),
+            "stream": scaling.stream,
+            "metric": scaling.metric,
+            "sizes_bytes": scaling.sizes_bytes,
+            "slope_ns_per_byte": asdict(scaling.slope_ns_per_byte),
+            "base_ns": asdict(scaling.base_ns),
+            "misfit_share": scaling.misfit_share,
+        }
+        for scaling in scalings
+    ]
