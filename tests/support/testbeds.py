@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from middlemark.suite import HostKind
 from middlemark.testbed import capabilities
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.processes import cgroup, ledger, procfs, slot
+from middlemark.testbed.processes.podman import CGROUPS, Storage
 from middlemark.testbed.testbed import PlannedTestbed, Testbed, built
 
+DEADLINE_S = 20.0
 needs_namespaces = pytest.mark.skipif(
     capabilities.namespaces_missing() is not None, reason=f"no hosts in namespaces: {capabilities.namespaces_missing()}"
 )
@@ -109,3 +112,19 @@ def ledgers(tmp_path: Path) -> list[Path]:
 def is_gone(child: subprocess.Popen[bytes]) -> bool:
     """Whether it has ended, at once; it may have been waited for already."""
     return procfs.identity(child.pid) is None and child.poll() is not None
+
+
+def traces(storage: Storage) -> list[str]:
+    """What a storage of containers has left on the machine."""
+    mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    found = [mount for mount in mounts if mount.startswith(str(storage.folder))]
+    found += [str(path) for where in ("", "*/") for path in CGROUPS.glob(where + storage.folder.name)]
+    return found + [str(path) for path in (storage.folder,) if path.exists()]
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Waits for a condition, and fails where it does not become true in time."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not become true in time"
+        time.sleep(0.01)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -20,9 +20,9 @@ from middlemark.testbed.hosts.host import Host, LocalHost
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.processes import abandoned, ledger, procfs
 from middlemark.testbed.processes.ledger import Ledger
-from middlemark.testbed.processes.podman import CGROUPS, Runtime, Storage
+from middlemark.testbed.processes.podman import Runtime, Storage
 from middlemark.testbed.processes.state import state_folder
-from testbeds import HEARS_LINES, answers_each_line_and_ends_as_it_said, needs_namespaces, on, two_hosts
+from testbeds import HEARS_LINES, answers_each_line_and_ends_as_it_said, needs_namespaces, on, traces, two_hosts, until
 
 SHELL = Path("/bin/sh")
 CONTAINED = [
@@ -59,14 +59,6 @@ def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]
     assert [left for storage in used for left in traces(storage)] == []
 
 
-def traces(storage: Storage) -> list[str]:
-    """What a storage has left on the machine."""
-    mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
-    found = [mount for mount in mounts if mount.startswith(str(storage.folder))]
-    found += [str(path) for where in ("", "*/") for path in CGROUPS.glob(where + storage.folder.name)]
-    return found + [str(path) for path in (storage.folder,) if path.exists()]
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     path = tmp_path / "trial"
@@ -88,13 +80,6 @@ def said(host: Host, script: str) -> str:
     with shell(host, script) as process:
         output, _ = process.communicate(timeout=DEADLINE_S)
     return output
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not become true in time"
-        time.sleep(0.02)
 
 
 def test_bare_metal_is_the_host_itself(entries: Ledger, folder: Path) -> None:

@@ -7,8 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,30 +19,19 @@ from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Valid
-from middlemark.plan.topology.network import Host as PlannedHost
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
-from middlemark.suite import HostKind, LoadedSuite, parse_suite
+from middlemark.suite import LoadedSuite, parse_suite
 from middlemark.suite.metrics import Key, host_subject, process_subject
 from middlemark.testbed.hosts import clock_sync, ssh
 from middlemark.testbed.hosts.host import ALONE, Attachment
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.processes import abandoned, child, ledger, procfs, remote
-from middlemark.testbed.processes.child import required
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.remote import RemoteFolder
 from middlemark.worker import executables
+from ssh_server import DEADLINE_S, made, nothing_is_left, serving, sshd, started
 from testbeds import HEARS_LINES, answers_each_line_and_ends_as_it_said
-
-DEADLINE_S = 20.0
-
-
-def sshd() -> str | None:
-    try:
-        return required("sshd")
-    except EnvironmentNotReady:
-        return None
-
 
 pytestmark = [
     pytest.mark.skipif(sshd() is None, reason="there is no sshd: apt-get install openssh-server"),
@@ -51,39 +39,7 @@ pytestmark = [
 ]
 
 
-# It separates privileges in /run/sshd, which is made in mounts of its own.
-SERVE = """
-mount -t tmpfs tmpfs /run && mkdir /run/sshd /run/sshd-settings && mount --bind "$1" /run/sshd-settings && eval "$2" &&
-exec "$0" -D -e -f /run/sshd-settings/sshd_config
-"""
 AHEAD_S = 3600
-
-
-@contextmanager
-def serving(folder: Path, namespaces: Sequence[str], preparation: str = "true") -> Iterator[str]:
-    """A server of the test's own on the loopback: its port, its keys, its settings; gives the target."""
-    for name in ("host", "user"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    (folder / "sshd_config").write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nHostKey /run/sshd-settings/host\n"
-        "AuthorizedKeysFile /run/sshd-settings/user.pub\nStrictModes no\nUsePAM no\n"
-        "PermitRootLogin prohibit-password\nPasswordAuthentication no\nPidFile none\n"
-    )
-    (folder / "known").write_text(f"[127.0.0.1]:{port} {(folder / 'host.pub').read_text()}")
-    (folder / "config").write_text(
-        f"IdentityFile {folder}/user\nIdentitiesOnly yes\nUserKnownHostsFile {folder}/known\n"
-    )
-    command = [required("unshare"), *namespaces, "sh", "-c", SERVE, str(sshd()), str(folder), preparation]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as daemon:
-        assert daemon.stderr is not None
-        assert "listening" in daemon.stderr.readline()
-        try:
-            yield f"root@127.0.0.1:{port}"
-        finally:
-            daemon.kill()  # `unshare` passes on no other signal
-            daemon.stderr.read()
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +58,6 @@ def another_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     with serving(folder, apart, "mount -t tmpfs tmpfs /tmp && mount -t tmpfs tmpfs /dev/shm") as target:
         yield target
         nothing_is_left(folder / "state")
-
-
-def nothing_is_left(state: Path) -> None:
-    """To be asked while there is a server: afterwards nobody could remove what is entered."""
-    left = abandoned.sweep()
-    assert left == []
-    assert list((state / "middlemark/ledgers").iterdir()) == []
 
 
 @pytest.fixture
@@ -132,21 +81,6 @@ def entries(
 @pytest.fixture
 def host(server: str, entries: Ledger) -> SshHost:
     return made(server, entries)
-
-
-def made(target: str, entries: Ledger, *executables: Path) -> SshHost:
-    planned = PlannedHost(name="far", kind=HostKind.SSH, ssh=target)
-    return ssh.ssh_host(planned, ["lan"], executables, entries)
-
-
-def started(host: SshHost, *program: str, mark: str = "") -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        host.command(program),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {procfs.MARK_VARIABLE: mark},
-    )
 
 
 def test_lines_go_both_ways_as_they_come_and_the_exit_status_is_passed(host: SshHost) -> None:

@@ -3,25 +3,18 @@
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import psutil
 import pytest
 
 from middlemark.testbed.processes import procfs
+from testbeds import until
 
 DEADLINE_S = 10.0
 # A shell that waits for its child, which waits for its own: as a worker does for the broker that it started.
 THREE_GENERATIONS = "sh -c 'sleep 600 & echo $!; wait' & echo $!; wait"
 STOPPED = psutil.STATUS_STOPPED
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not become true in time"
-        time.sleep(0.01)
 
 
 @pytest.fixture
