@@ -11,7 +11,7 @@ STAMPS := $(CARGO_TARGET_DIR)/stamps
 SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -path '*/tests/*' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust test-guest fuzz \
+.PHONY: help quick setup workers test check check-python check-rust check-schemas check-supply check-docs test-python test-rust test-guest fuzz \
 	sanitize conformance conformance-debian13 format schemas papers requirements docs bench bench-peers bench-analysis clean
 
 help: ## this list
@@ -32,10 +32,10 @@ $(STAMPS)/toolchains:
 $(STAMPS)/%-packages: setup/debian-packages.txt | $(STAMPS)/toolchains
 	@setup/debian.sh $* && touch $@
 
-$(STAMPS)/python: setup/requirements.txt setup/requirements-dev.txt pyproject.toml | $(STAMPS)/toolchains $(STAMPS)/run-packages
+$(STAMPS)/python: setup/requirements/run.txt setup/requirements/dev.txt pyproject.toml | $(STAMPS)/toolchains $(STAMPS)/run-packages
 	@echo "setup: Python environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r setup/requirements-dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r setup/requirements/dev.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -62,7 +62,7 @@ sanitize: setup ## lifetimes of memory between Rust and C++: Miri, AddressSaniti
 	@setup/sanitize.sh
 
 # Tests that time nothing real, and so may share the machine.
-UNTIMED := tests/analysis tests/bench tests/campaign tests/cli tests/docs tests/installation tests/plan tests/report tests/results tests/serve tests/suite tests/worker
+UNTIMED := tests/analysis tests/bench tests/campaign tests/cli tests/docs tests/installation tests/plan tests/report tests/results tests/serve tests/setup tests/suite tests/worker
 
 # What else the machine does can spoil a measurement: a test that fails is tried once more, and only the second failure
 # counts. Both are shown, so that a test which needs its second try is seen and mended.
@@ -89,7 +89,7 @@ fuzz: setup ## mutate suites, runs, recordings, archives and ledgers, and read t
 	$(BIN)/pytest --quiet --hypothesis-profile=search --hypothesis-seed=$(SEED) --timeout 600 $(HOSTILE)
 	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python tests/results/test_hostile_runs.py $(FUZZ_RUNS) $(SEED)
 
-check: check-rust check-python check-schemas check-docs ## formats, lints, types, layers, schemas, documentation
+check: check-rust check-python check-schemas check-supply check-docs ## formats, lints, types, layers, schemas, what others supply, documentation
 
 check-rust: setup
 	cargo fmt --check
@@ -103,6 +103,10 @@ check-python: setup
 
 check-schemas: setup
 	@setup/schemas.sh --check
+
+check-supply: setup ## licences and sources of crates; known vulnerabilities, where their databases can be reached
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cargo deny --locked --log-level error check licenses bans sources
+	@$(BIN)/python setup/supply/advisories.py
 
 check-docs: setup
 	$(BIN)/mkdocs build --strict --quiet --site-dir $(CARGO_TARGET_DIR)/site
@@ -137,8 +141,8 @@ papers: setup ## write the documentation of published evaluations again
 	$(BIN)/python setup/pages/papers.py
 
 requirements: ## pin the Python requirements again (needs uv)
-	cd setup && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url requirements.in -o requirements.txt
-	cd setup && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url requirements-dev.in -o requirements-dev.txt
+	cd setup/requirements && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url run.in -o run.txt
+	cd setup/requirements && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url dev.in -o dev.txt
 
 docs: setup ## serve the documentation on loopback
 	$(BIN)/mkdocs serve
