@@ -169,7 +169,7 @@ class SubscriberCounts(BaseModel):
     negative: Annotated[int, Field(ge=0)]
     """Samples with a receive stamp before their send stamp."""
     publisher: Annotated[int, Field(ge=0, le=65535)]
-    """The publisher's index; for answers, the index of the client that asked."""
+    """The publisher's index; for answers, the client's index."""
     received: Annotated[int, Field(ge=0)]
     """Messages of the window received in time, each counted once."""
     reordered: Annotated[int, Field(ge=0)]
@@ -451,17 +451,17 @@ class ApplicationArmed(BaseModel):
 
 
 class ApplicationRefused(BaseModel):
-    """The spec asks for something that this middleware can't do."""
+    """The spec requests something that this middleware can't do."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     capability: str
     """
-    The capability asked for: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
+    The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
     `level`, `pattern`, `delivery`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
     """
     event: Literal["refused"] = "refused"
     reason: str
-    """What was asked, what there is, in one sentence."""
+    """What was requested, what there is, in one sentence."""
 
 
 class ApplicationInitialised(BaseModel):
@@ -503,7 +503,7 @@ class ApplicationFirstMessage(BaseModel):
     """Whether it is an answer, at the client."""
     event: Literal["first_message"] = "first_message"
     publisher: Annotated[int, Field(ge=0, le=65535)]
-    """The publisher's index; for an answer, the index of the client that asked."""
+    """The publisher's index; for an answer, the client's index."""
     received_ns: Annotated[int, Field(ge=0)]
     """When it was received."""
     stream: str
@@ -520,7 +520,7 @@ class ApplicationFirstFullMessage(BaseModel):
     """Whether it is an answer, at the client."""
     event: Literal["first_full_message"] = "first_full_message"
     publisher: Annotated[int, Field(ge=0, le=65535)]
-    """The publisher's index; for an answer, the index of the client that asked."""
+    """The publisher's index; for an answer, the client's index."""
     received_ns: Annotated[int, Field(ge=0)]
     """When it was received."""
     stream: str
@@ -634,7 +634,7 @@ class LognormalCompute(BaseModel):
 
 
 class KeepLastHistory(BaseModel):
-    """The newest `depth`: a newer message overwrites the oldest. It never waits, so it can't be asked to block."""
+    """The newest `depth`: a newer message overwrites the oldest. It never waits, so it is never combined with [`Congestion::Block`]."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     depth: Annotated[int, Field(ge=1)]
@@ -832,17 +832,17 @@ class ServiceReady(BaseModel):
 
 
 class ServiceRefused(BaseModel):
-    """This worker has no such service, or can't run it as asked."""
+    """This worker has no such service, or can't run it as requested."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     capability: str
     """
-    The capability asked for: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
+    The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
     `level`, `pattern`, `delivery`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
     """
     event: Literal["refused"] = "refused"
     reason: str
-    """What was asked, what there is, in one sentence."""
+    """What was requested, what there is, in one sentence."""
 
 
 class ServiceMeasured(BaseModel):
@@ -935,7 +935,7 @@ History = TypeAliasType("History", Annotated[KeepLastHistory | KeepAllHistory, F
 
 
 class Qos(BaseModel):
-    """What is asked of delivery, in neutral words; each worker maps it to its own and states the outcome in `effective`."""
+    """What is requested of delivery, in neutral words; each worker maps it to its own and states the outcome in `effective`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     congestion: Congestion
@@ -1126,7 +1126,7 @@ class StreamSpec(BaseModel):
     publishers: list[EndpointAddress]
     """Every publisher of the stream, by index, whichever application holds it."""
     qos: Qos
-    """What is asked of its delivery."""
+    """What is requested of its delivery."""
     recorded: Recorded | None = None
     """
     Of a periodic stream: the instants and sizes that its messages had when they were recorded, in place of equal
@@ -1154,7 +1154,7 @@ class ApplicationSpec(BaseModel):
     contract_version: Annotated[int, Field(ge=0)]
     """[`crate::CONTRACT_VERSION`] of the front."""
     delivery: Delivery
-    """Who calls it with a message: what the suite asks for, else what the profile sets, else the worker's default."""
+    """Who calls it with a message: what the suite requests, else what the profile sets, else the worker's default."""
     endpoints: list[Endpoint]
     """The endpoints that this application holds."""
     interface: str
@@ -1190,7 +1190,7 @@ class Capabilities(BaseModel):
     deliveries: Deliveries
     """Who can call an application with a message."""
     durabilities: list[Durability]
-    """Durabilities it can be asked for."""
+    """Durabilities that may be requested."""
     histories: list[HistoryKind]
     """Which messages it can keep for a slow receiver."""
     largest_message_bytes: Annotated[int, Field(ge=0)]
@@ -1198,7 +1198,7 @@ class Capabilities(BaseModel):
     patterns: list[Pattern]
     """The patterns that it carries."""
     reliabilities: list[Reliability]
-    """Reliabilities it can be asked for (it may deliver more than asked, and then says so in `effective`)."""
+    """Reliabilities that may be requested (it may deliver more, and then says so in `effective`)."""
     same_process: bool
     """Whether publisher and subscriber may live in one application."""
     security: list[str]
@@ -1267,7 +1267,7 @@ class ServiceSpec(BaseModel):
     and samples are; 0 on the front's own machine.
     """
     congestion: Congestion
-    """[`Congestion::Block`] where any stream asks for it: then nothing that was accepted may be dropped."""
+    """[`Congestion::Block`] where any stream requests it: then nothing that was accepted may be dropped."""
     contract_version: Annotated[int, Field(ge=0)]
     """[`crate::CONTRACT_VERSION`] of the front."""
     index: Annotated[int, Field(ge=0, le=65535)]

@@ -39,7 +39,20 @@ pub fn run() -> ExitCode {
     } else {
         candidates.iter().flat_map(tests_of).collect()
     };
-    libtest_mimic::run(&arguments, tests).exit_code()
+    let selected = tests
+        .into_iter()
+        .filter(|test| is_selected(&arguments, test.name()))
+        .collect();
+    libtest_mimic::run(&arguments, selected).exit_code()
+}
+
+/// Whether the filter may mean a test: one of several parts, as `udp::`, begins where a part of the name does, so that it
+/// selects no `zenoh::transport_udp::…`; what else there is to selecting, libtest does.
+fn is_selected(arguments: &Arguments, name: &str) -> bool {
+    match &arguments.filter {
+        Some(filter) if filter.contains("::") => name.starts_with(filter) || name.contains(&format!("::{filter}")),
+        _ => true,
+    }
 }
 
 /// Several a core, as a test mostly waits for applications to discover each other or for a window to pass; no more than

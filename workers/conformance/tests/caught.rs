@@ -87,11 +87,25 @@ fn main() -> ExitCode {
     if std::env::var_os(ROLE).is_some() {
         return middlemark_conformance::run();
     }
-    let tests = LIES
+    let lies = LIES
         .iter()
-        .map(|(name, lie, check)| Trial::test(*name, || is_caught(lie, check)))
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+        .map(|(name, lie, check)| Trial::test(*name, || is_caught(lie, check)));
+    let filter = Trial::test("a_filter_of_parts_begins_with_a_whole_one", filters_by_whole_parts);
+    libtest_mimic::run(&Arguments::from_args(), lies.chain([filter]).collect()).exit_code()
+}
+
+/// `udp::` is not to select a `zenoh::transport_udp::`.
+fn filters_by_whole_parts() -> Result<(), Failed> {
+    for (filter, is_whole) in [("default::", true), ("fault::", false)] {
+        let output = Command::new(std::env::current_exe()?)
+            .args(["--list", filter])
+            .env(ROLE, "1")
+            .output()?;
+        if output.stdout.is_empty() == is_whole {
+            return Err(format!("{filter} selects: {}", String::from_utf8_lossy(&output.stdout)).into());
+        }
+    }
+    Ok(())
 }
 
 fn is_caught(lie: &str, check: &str) -> Result<(), Failed> {

@@ -29,7 +29,7 @@ pub struct ApplicationSpec {
     pub profile: String,
     /// Options that the suite sets beyond the profile.
     pub options: BTreeMap<String, OptionValue>,
-    /// Who calls it with a message: what the suite asks for, else what the profile sets, else the worker's default.
+    /// Who calls it with a message: what the suite requests, else what the profile sets, else the worker's default.
     pub delivery: Delivery,
     /// Every stream of the trial.
     pub streams: Vec<StreamSpec>,

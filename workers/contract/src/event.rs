@@ -19,7 +19,7 @@ pub enum ApplicationEvent {
         /// Resident memory now: what the harness itself takes, so that the middleware's own can be told from it.
         resident_bytes: u64,
     },
-    /// The spec asks for something that this middleware can't do.
+    /// The spec requests something that this middleware can't do.
     Refused(Refusal),
     /// The middleware runs and all endpoints of this application exist; `effective` follows at once.
     Initialised {
@@ -74,7 +74,7 @@ pub struct FirstArrival {
     pub stream: String,
     /// Whether it is an answer, at the client.
     pub answers: bool,
-    /// The publisher's index; for an answer, the index of the client that asked.
+    /// The publisher's index; for an answer, the client's index.
     pub publisher: u16,
     /// The subscriber's index; for an answer, the index of the subscriber that answered.
     pub subscriber: u16,
@@ -86,10 +86,10 @@ pub struct FirstArrival {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Refusal {
-    /// The capability asked for: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
+    /// The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
     /// `level`, `pattern`, `delivery`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
     pub capability: String,
-    /// What was asked, what there is, in one sentence.
+    /// What was requested, what there is, in one sentence.
     pub reason: String,
 }
 
@@ -163,7 +163,7 @@ pub struct SubscriberCounts {
     pub stream: String,
     /// Whether these are a ping-pong's answers, counted at the client.
     pub answers: bool,
-    /// The publisher's index; for answers, the index of the client that asked.
+    /// The publisher's index; for answers, the client's index.
     pub publisher: u16,
     /// The subscriber's index; for answers, the index of the subscriber that answered.
     pub subscriber: u16,
@@ -200,7 +200,7 @@ pub enum ServiceEvent {
         /// The configuration really applied.
         settings: BTreeMap<String, String>,
     },
-    /// This worker has no such service, or can't run it as asked.
+    /// This worker has no such service, or can't run it as requested.
     Refused(Refusal),
     /// What it spent over the window.
     Measured {

@@ -47,7 +47,7 @@ pub use stream::{
     StreamSpec,
 };
 
-/// The version of this contract; a worker of another version is refused before it is asked for anything.
+/// The version of this contract; a worker of another version is refused before it gets a spec.
 pub const CONTRACT_VERSION: u32 = 2;
 
 /// A publisher that can't keep its schedule goes on until so many times the window's length have passed since its opening:

@@ -12,14 +12,14 @@
 use npyz::{AutoSerialize, Deserialize, Serialize};
 use schemars::JsonSchema;
 
-/// One message at one subscriber (for an answer: at the client that asked).
+/// One message at one subscriber (for an answer: at the client that sent its question).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
 pub struct Received {
     /// The stream's position in the spec's `streams`.
     pub stream: u16,
     /// 1 for a ping-pong's answer, else 0.
     pub answer: u16,
-    /// The publisher's index; for an answer, the index of the client that asked.
+    /// The publisher's index; for an answer, the client's index.
     pub publisher: u16,
     /// The subscriber's index; for an answer, the index of the subscriber that answered.
     pub subscriber: u16,

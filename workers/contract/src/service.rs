@@ -41,7 +41,7 @@ pub struct ServiceSpec {
     pub largest_message_bytes: u64,
     /// The most that any stream lets be queued for one slow receiver (`queue_bytes` of [`Qos`]).
     pub queue_bytes: u64,
-    /// [`Congestion::Block`] where any stream asks for it: then nothing that was accepted may be dropped.
+    /// [`Congestion::Block`] where any stream requests it: then nothing that was accepted may be dropped.
     pub congestion: Congestion,
     /// The longest that any stream lets a publish call wait.
     pub patience_ns: u64,

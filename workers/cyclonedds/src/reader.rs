@@ -104,27 +104,10 @@ impl ReaderHandle for Handle {
 
 #[cfg(test)]
 mod tests {
-    use middlemark_contract::{Congestion, PatternSpec, Qos};
+    use middlemark_contract::{Congestion, Qos};
+    use middlemark_dds::ping_pong;
 
     use super::*;
-
-    fn ping_pong(answer_bytes: u64, qos: Qos) -> StreamSpec {
-        StreamSpec {
-            name: "rpc".into(),
-            size_bytes: 64,
-            pattern: PatternSpec::PingPong {
-                approach_hz: 1.0,
-                answer_bytes,
-                interval_ns: 0,
-                patience_ns: 1,
-                messages: None,
-            },
-            recorded: None,
-            qos,
-            publishers: Vec::new(),
-            subscribers: Vec::new(),
-        }
-    }
 
     #[test]
     fn an_answer_of_any_size_that_may_wait_needs_a_thread_of_its_own() {

@@ -66,24 +66,7 @@ mod tests {
     use middlemark_contract::{Congestion, History, Qos};
 
     use super::*;
-
-    fn ping_pong(answer_bytes: u64, qos: Qos) -> StreamSpec {
-        StreamSpec {
-            name: "rpc".into(),
-            size_bytes: 64,
-            pattern: PatternSpec::PingPong {
-                approach_hz: 1.0,
-                answer_bytes,
-                interval_ns: 0,
-                patience_ns: 1,
-                messages: None,
-            },
-            recorded: None,
-            qos,
-            publishers: Vec::new(),
-            subscribers: Vec::new(),
-        }
-    }
+    use crate::ping_pong::ping_pong;
 
     fn refused(delivery: Delivery, stream: &StreamSpec) -> Option<Refusal> {
         let streams = std::slice::from_ref(stream);

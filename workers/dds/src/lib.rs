@@ -5,10 +5,14 @@
 
 mod delivery;
 mod peers;
+#[cfg(any(test, feature = "test"))]
+mod ping_pong;
 mod policies;
 mod reader;
 
 pub use delivery::{deliveries, how, refuse_library_thread};
 pub use peers::Peers;
+#[cfg(feature = "test")]
+pub use ping_pong::ping_pong;
 pub use policies::{Policies, accept};
 pub use reader::{IsValid, OnLent, OnMessage, Reader, ReaderHandle, hand_over_lent};

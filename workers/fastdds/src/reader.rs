@@ -128,28 +128,11 @@ impl ReaderHandle for Handle {
 mod tests {
     use std::collections::BTreeMap;
 
-    use middlemark_contract::{OptionValue, PatternSpec, Qos};
+    use middlemark_contract::{OptionValue, Qos};
+    use middlemark_dds::ping_pong;
 
     use super::*;
     use crate::description;
-
-    fn ping_pong(answer_bytes: u64, qos: Qos) -> StreamSpec {
-        StreamSpec {
-            name: "rpc".into(),
-            size_bytes: 64,
-            pattern: PatternSpec::PingPong {
-                approach_hz: 1.0,
-                answer_bytes,
-                interval_ns: 0,
-                patience_ns: 1,
-                messages: None,
-            },
-            recorded: None,
-            qos,
-            publishers: Vec::new(),
-            subscribers: Vec::new(),
-        }
-    }
 
     fn is_accepted(answer_bytes: u64, queue_bytes: u64, send_buffer_bytes: i64) -> bool {
         let qos = Qos {

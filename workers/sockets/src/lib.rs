@@ -14,7 +14,9 @@ mod publisher;
 mod receive_loop;
 mod session;
 mod settings;
+mod tuning;
 
 pub use family::{Family, Kind};
 pub use session::SocketSession;
 pub use settings::{Buffers, deliveries, kernel_release, shared_options};
+pub use tuning::{NO_ZERO_COPY, tuned};

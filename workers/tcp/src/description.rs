@@ -5,13 +5,10 @@ use middlemark_contract::{
     OptionDescription, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
-use middlemark_sockets::{deliveries, kernel_release, shared_options};
+use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
 
 /// The stream has no limit of its own; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
-
-/// The most that the kernel's own sizing reaches with Debian's `tcp_wmem` and `rmem_max` in force.
-const TUNED_BUFFER_BYTES: i64 = 4 << 20;
 
 pub(crate) fn describe() -> Description {
     Description {
@@ -59,24 +56,9 @@ fn default_profile() -> Profile {
 }
 
 fn tuned_profile() -> Profile {
-    Profile::new("Large buffers from the first message on, and CUBIC, which does not pace.")
-        .leaves(
-            Axis::WakeUp,
-            "a thread that waits in recv, as shipped, is what sockperf and iperf3 use; polling is a delivery of its own",
-        )
-        .leaves(
-            Axis::Copies,
-            "MSG_ZEROCOPY pays off above 10 kB only, and copies on loopback all the same (Linux, networking/msg_zerocopy)",
-        )
-        .leaves(Axis::Discovery, "nobody is looked for: addresses are given")
-        .sets(
-            Axis::Buffers,
-            [
-                ("so_rcvbuf_bytes", TUNED_BUFFER_BYTES.into()),
-                ("so_sndbuf_bytes", TUNED_BUFFER_BYTES.into()),
-            ],
-            "tcp(7): they switch the kernel's own sizing off, which begins small and grows with use",
-        )
+    let summary = "Large buffers from the first message on, and CUBIC, which does not pace.";
+    let source = "tcp(7): they switch the kernel's own sizing off, which begins small and grows with use";
+    tuned(summary, NO_ZERO_COPY, ["so_rcvbuf_bytes", "so_sndbuf_bytes"], source)
         .leaves(Axis::Batching, "Nagle's algorithm is off as shipped")
         .sets(
             Axis::Other,

@@ -5,13 +5,10 @@ use middlemark_contract::{
     Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::choice;
-use middlemark_sockets::{deliveries, kernel_release, shared_options};
+use middlemark_sockets::{deliveries, kernel_release, shared_options, tuned};
 
 /// A stream has no limit of its own, the other kinds have that of the send buffer; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
-
-/// As much as the kernel grants at Debian's newer `wmem_max`, so that a packet of 4 MB is possible (unix(7), `SO_SNDBUF`).
-const TUNED_BUFFER_BYTES: i64 = 4 << 20;
 
 pub(crate) fn describe() -> Description {
     Description {
@@ -56,19 +53,14 @@ fn default_profile() -> Profile {
 }
 
 fn tuned_profile() -> Profile {
-    Profile::new("A stream with send buffers as large as the kernel grants, up to 4 MiB.")
+    let summary = "A stream with send buffers as large as the kernel grants, up to 4 MiB.";
+    let source = "unix(7): only the sender's buffer counts, SO_RCVBUF has no effect";
+    let copies = "the kernel has no zero copy for these sockets";
+    tuned(summary, copies, ["so_sndbuf_bytes"], source)
         .leaves(
-            Axis::WakeUp,
-            "a thread that waits in recv, as shipped, is what sockperf and iperf3 use; polling is a delivery of its own",
+            Axis::Batching,
+            "nothing is held back: these sockets have no such algorithm",
         )
-        .leaves(Axis::Copies, "the kernel has no zero copy for these sockets")
-        .leaves(Axis::Discovery, "nobody is looked for: addresses are given")
-        .sets(
-            Axis::Buffers,
-            [("so_sndbuf_bytes", TUNED_BUFFER_BYTES.into())],
-            "unix(7): only the sender's buffer counts, SO_RCVBUF has no effect",
-        )
-        .leaves(Axis::Batching, "nothing is held back: these sockets have no such algorithm")
         .leaves(Axis::Other, "there is no other setting for speed")
 }
 

@@ -74,9 +74,9 @@ pub struct Capabilities {
     pub patterns: Vec<Pattern>,
     /// Values of the option `transport`, or the one path there is.
     pub transports: Vec<String>,
-    /// Reliabilities it can be asked for (it may deliver more than asked, and then says so in `effective`).
+    /// Reliabilities that may be requested (it may deliver more, and then says so in `effective`).
     pub reliabilities: Vec<Reliability>,
-    /// Durabilities it can be asked for.
+    /// Durabilities that may be requested.
     pub durabilities: Vec<Durability>,
     /// Which messages it can keep for a slow receiver.
     pub histories: Vec<HistoryKind>,

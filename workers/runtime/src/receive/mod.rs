@@ -4,4 +4,5 @@
 
 pub(crate) mod flow;
 pub(crate) mod idle;
+pub(crate) mod pieces;
 pub(crate) mod receiver;

@@ -18,6 +18,7 @@ use crate::message::header::{HEADER_BYTES, Header, Phase};
 use crate::message::payload::{Check, Identity, Pool};
 use crate::node::input_queue::InputWriter;
 use crate::receive::flow::{First, Flow};
+use crate::receive::pieces;
 use crate::recorder::{Overflow, Recorder};
 use crate::send::answer::Answerer;
 use crate::send::turn::Turn;
@@ -159,7 +160,7 @@ impl ReceiverState {
 
     #[inline]
     fn take<'a>(&self, received_ns: i64, pieces: impl Iterator<Item = &'a [u8]> + Clone, is_valid: impl Fn() -> bool) {
-        let Some(header) = first_bytes(pieces.clone()).as_ref().and_then(Header::decode) else {
+        let Some(header) = pieces::header(pieces.clone()) else {
             self.foreign.fetch_add(1, Relaxed);
             return;
         };
@@ -249,12 +250,7 @@ impl ReceiverState {
         }
         let Some(pool) = &self.verify else { return true };
         let mut check = Check::new(pool, Identity::of(header), size_bytes);
-        let mut skip = HEADER_BYTES;
-        for piece in pieces {
-            let skipped = skip.min(piece.len());
-            check.piece(&piece[skipped..]);
-            skip -= skipped;
-        }
+        pieces::bodies(pieces).for_each(|body| check.piece(body));
         check.passed()
     }
 
@@ -275,26 +271,6 @@ impl ReceiverState {
             received_ns,
         }
     }
-}
-
-/// The header's bytes, wherever the pieces are cut.
-#[inline]
-fn first_bytes<'a>(mut pieces: impl Iterator<Item = &'a [u8]>) -> Option<[u8; HEADER_BYTES]> {
-    let first = pieces.next()?;
-    if let Some(whole) = first.first_chunk::<HEADER_BYTES>() {
-        return Some(*whole);
-    }
-    let mut bytes = [0; HEADER_BYTES];
-    let mut filled = 0;
-    for piece in std::iter::once(first).chain(pieces) {
-        let length = piece.len().min(HEADER_BYTES - filled);
-        bytes[filled..filled + length].copy_from_slice(&piece[..length]);
-        filled += length;
-        if filled == HEADER_BYTES {
-            return Some(bytes);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -1,0 +1,150 @@
+//! A stream: one topic with its size, its pattern and the addresses of its endpoints; `qos` has what is requested of it.
+
+mod qos;
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use qos::{Congestion, Durability, History, HistoryKind, Qos, Reliability};
+
+/// One topic from its publishers to its subscribers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamSpec {
+    /// The topic's name, unique within the trial: letters, digits and `_`.
+    pub name: String,
+    /// The size of each message, header included.
+    #[schemars(range(min = 32))]
+    pub size_bytes: u64,
+    /// How its messages are produced.
+    pub pattern: PatternSpec,
+    /// Of a periodic stream: the instants and sizes that its messages had when they were recorded, in place of equal
+    /// intervals and one size; its rate is then the mean, its size the largest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
+    /// What is requested of its delivery.
+    pub qos: Qos,
+    /// Every publisher of the stream, by index, whichever application holds it.
+    pub publishers: Vec<EndpointAddress>,
+    /// Every subscriber of the stream, by index, whichever application holds it.
+    pub subscribers: Vec<EndpointAddress>,
+}
+
+/// Messages as they were recorded: message k is intended at begin + offset k. After the period they begin again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// When each message comes, from the beginning; none before the one ahead of it, all before the period's end.
+    #[schemars(length(min = 1))]
+    pub offsets_ns: Vec<u64>,
+    /// The size of each message, header included: as many as there are offsets, the largest the stream's size.
+    #[schemars(length(min = 1))]
+    pub sizes_bytes: Vec<u64>,
+    /// After this the first message comes again.
+    #[schemars(range(min = 1))]
+    pub period_ns: u64,
+}
+
+impl StreamSpec {
+    /// Whether only a publish call that waits keeps its publishers from sending more than the queue has room for.
+    #[must_use]
+    pub fn is_held_back_by_waiting_alone(&self) -> bool {
+        let most_messages = match self.pattern {
+            PatternSpec::Unthrottled { messages, .. } => messages,
+            PatternSpec::Computed { rate_hz: None } => None,
+            _ => return false,
+        };
+        let fits = |messages: u64| messages.saturating_mul(self.size_bytes) <= self.qos.queued_bytes(self.size_bytes);
+        self.qos.blocks() && !most_messages.is_some_and(fits)
+    }
+}
+
+impl Recorded {
+    /// When the k-th message comes, from the beginning.
+    #[must_use]
+    #[inline]
+    pub fn offset_ns(&self, message: u64) -> u64 {
+        let count = self.offsets_ns.len() as u64;
+        message / count * self.period_ns + self.offsets_ns[(message % count) as usize]
+    }
+
+    /// The size of the k-th message.
+    #[must_use]
+    #[inline]
+    pub fn size_bytes(&self, message: u64) -> u64 {
+        self.sizes_bytes[(message % self.sizes_bytes.len() as u64) as usize]
+    }
+}
+
+/// Where an endpoint lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointAddress {
+    /// The application that holds it.
+    pub application: String,
+    /// The address by which the host of the spec that names it reaches that application's host; where no network joins
+    /// the two, that host's first. An application on this host has this spec's own address.
+    pub address: IpAddr,
+}
+
+/// How messages are produced. Before the measured window each pattern publishes at its rate from `approach` on, to
+/// warm up; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum PatternSpec {
+    /// An absolute schedule, open loop: message k is intended at begin + k / rate.
+    Periodic {
+        /// Messages a second.
+        rate_hz: f64,
+        /// How the intervals are distributed.
+        arrival: Arrival,
+    },
+    /// `messages` at one intended instant, `rate_hz` times a second.
+    Burst {
+        /// Bursts a second.
+        rate_hz: f64,
+        /// Messages of one burst.
+        messages: u32,
+    },
+    /// As fast as the middleware accepts, until the window ends or `messages` are sent.
+    Unthrottled {
+        /// The rate before the window.
+        approach_hz: f64,
+        /// The most messages each publisher sends within the window; none: until it ends.
+        messages: Option<u64>,
+    },
+    /// A message, then its answers from every subscriber, then the next message.
+    PingPong {
+        /// The rate before the window.
+        approach_hz: f64,
+        /// The size of the answer.
+        #[schemars(range(min = 32))]
+        answer_bytes: u64,
+        /// The least time between two messages; 0: no waiting.
+        interval_ns: u64,
+        /// After this a missing answer is given up and the next message goes out.
+        patience_ns: u64,
+        /// The most messages each publisher sends within the window; none: until it ends.
+        messages: Option<u64>,
+    },
+    /// A node sends one at the end of each execution, before the window as within.
+    Computed {
+        /// Messages a second at most, in the long run; none: nothing bounds it.
+        rate_hz: Option<f64>,
+    },
+}
+
+/// How the intervals of a periodic stream are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum Arrival {
+    /// All equal.
+    Fixed,
+    /// Exponential, from the seed and the publisher's index.
+    Poisson {
+        /// The same seed gives the same schedule.
+        seed: u64,
+    },
+}
