@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -pa
 
 .DEFAULT_GOAL := help
 .PHONY: help quick setup workers test check check-python check-rust check-schemas check-supply check-docs test-python test-rust test-guest fuzz \
-	sanitize conformance conformance-debian13 format schemas papers requirements docs bench bench-peers bench-analysis clean
+	sanitize conformance conformance-debian13 format schemas papers requirements docs dist test-dist bench bench-peers bench-analysis clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -29,8 +29,8 @@ workers: $(STAMPS)/workers ## build the workers
 $(STAMPS)/toolchains:
 	@PYTHON=$(PYTHON) setup/toolchains.sh && mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/%-packages: setup/debian-packages.txt | $(STAMPS)/toolchains
-	@setup/debian.sh $* && touch $@
+$(STAMPS)/%-packages: setup/debian/packages.txt | $(STAMPS)/toolchains
+	@setup/debian/install.sh $* && touch $@
 
 $(STAMPS)/python: setup/requirements/run.txt setup/requirements/dev.txt pyproject.toml | $(STAMPS)/toolchains $(STAMPS)/run-packages
 	@echo "setup: Python environment in $(VENV)"
@@ -55,7 +55,7 @@ conformance: setup ## the suite that every worker must pass
 	cargo test --release --locked -p middlemark-conformance
 
 # FILTER chooses: `make conformance-debian13 FILTER=fastdds::tuned`.
-conformance-debian13: ## the same over workers of newer libraries: those of Debian 13, in a root of their own (root; 1 GB of disk)
+conformance-debian13: $(STAMPS)/roots-packages ## the same over workers of newer libraries: those of Debian 13, in a root of their own (root; 1 GB of disk)
 	@workers/conformance/debian13.sh $(FILTER)
 
 sanitize: setup ## lifetimes of memory between Rust and C++: Miri, AddressSanitizer (needs a nightly Rust)
@@ -126,6 +126,15 @@ bench-analysis: setup ## time and memory of reports, lists and analysis, at 640 
 	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py
 	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py --one-trial
 	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py --pipeline 1 10
+
+# --- to install elsewhere -------------------------------------------------------------------------------------------
+
+dist: setup ## one wheel of front, workers and observers, for machines without a compiler
+	$(BIN)/python setup/dist/build.py
+
+# RELEASES chooses: `make test-dist RELEASES=trixie`.
+test-dist: dist $(STAMPS)/roots-packages ## install the wheel in clean roots of Debian 12 and 13, and measure there (root; 20 minutes, 3 GB of disk)
+	@setup/dist/try.sh $(RELEASES)
 
 # --- for developers -------------------------------------------------------------------------------------------------
 

@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+from middlemark import installation
+from middlemark.campaign import order
 from middlemark.errors import EnvironmentNotReady, WorkerFailed
 from middlemark.worker import description, executables
 from middlemark.worker.contract import Description, ServiceNeed, When
@@ -148,3 +151,31 @@ def test_profiles_that_set_the_same_count_once() -> None:
 def test_a_service_is_needed_where_every_condition_holds(when: list[When], *, needed: bool) -> None:
     resolved = {"mode": "peer", "shared": True, "count": 1}
     assert description.is_needed(ServiceNeed(service="router", per="network", when=when), resolved) is needed
+
+
+def test_a_wheels_own_programs_come_before_a_checkouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(tmp_path / "target/release", "toy")
+    of_wheel = install(tmp_path / "native", "toy")
+    monkeypatch.setattr(installation, "WHEEL_PROGRAMS", tmp_path / "native")
+    assert executables.worker("toy") == of_wheel
+
+
+def test_a_worker_that_can_not_be_loaded_gives_way_to_its_alternative(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    loadable, alternative = tmp_path / "a/middlemark-worker-toy", tmp_path / "a/alternatives/middlemark-worker-toy"
+    shutil.copy("/bin/true", loadable)
+    install(alternative.parent, "toy")
+    assert executables.workers()["toy"] == loadable
+    content = loadable.read_bytes()
+    assert b"libc.so.6" in content
+    loadable.write_bytes(content.replace(b"libc.so.6", b"libx.so.6"))
+    assert executables.workers()["toy"] == alternative
+
+
+def test_a_worker_that_can_not_be_loaded_names_the_library_and_the_packages(tmp_path: Path) -> None:
+    loader = "toy: error while loading shared libraries: libtoy.so.3: cannot open shared object file"
+    path = install(tmp_path / "target/release", "toy", more=f"echo '{loader}' >&2; exit 127")
+    record = {"workers": [{"worker": "toy", "status": "built", "packages": [["libtoy3", "libtoys"], ["libtoy4"]]}]}
+    (path.parent / "middlemark-workers.json").write_text(json.dumps(record))
+    unfit = order.available_workers()[1]["toy"]
+    assert "needs libtoy.so.3, which is not here; it needs: sudo apt-get install libtoy3 libtoys, or libtoy4" in unfit

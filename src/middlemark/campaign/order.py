@@ -174,7 +174,7 @@ def available_workers() -> tuple[dict[str, Worker], dict[str, str]]:
         try:
             fit[middleware] = Worker(path, describe(path))
         except WorkerFailed as failure:
-            unfit[middleware] = failure.text
+            unfit[middleware] = failure.text + executables.remedy(middleware)
     return fit, {middleware: reason for middleware, reason in unfit.items() if middleware not in fit}
 
 

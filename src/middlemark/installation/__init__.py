@@ -13,6 +13,8 @@ from pathlib import Path
 
 VERSION = version("middlemark")
 CHECKOUT = Path(__file__).resolve().parents[3]
+WHEEL_PROGRAMS = Path(__file__).resolve().parents[1] / "native"
+"""The native programs of an installed wheel; a checkout has no such folder."""
 FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
 """The environment variable with further folders of native programs."""
 
@@ -25,5 +27,7 @@ def program_folders() -> Iterator[Path]:
 
 
 def build_folder() -> Path:
-    """Where the checkout's own build leaves them."""
+    """Where this installation has its own: in its wheel, else where the checkout's build leaves them."""
+    if WHEEL_PROGRAMS.is_dir():
+        return WHEEL_PROGRAMS
     return Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"

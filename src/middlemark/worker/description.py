@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -19,6 +20,8 @@ from middlemark.worker.contract import Delivery, Description, Library, OptionVal
 CONTRACT_VERSION = 2
 DEADLINE_S = 20.0
 MOST_BYTES = 4 << 20
+_NOT_LOADED = re.compile(rb"error while loading shared libraries: ([^:]+):")
+"""What the loader of glibc says before a program begins."""
 
 
 class _Version(BaseModel):
@@ -97,6 +100,10 @@ def _ask(worker: Path) -> bytes:
         raise WorkerFailed(f"{worker} describe gave no answer: {reason}", exit_status=None) from reason
     except OSError as error:
         raise WorkerFailed(f"{worker} can't be started: {error.strerror}", exit_status=None) from error
+    if missing := _NOT_LOADED.search(answer.errors):
+        raise WorkerFailed(
+            f"{worker.name} needs {missing[1].decode()}, which is not here", exit_status=answer.exit_status
+        )
     if answer.exit_status != 0:
         lines = answer.errors.decode(errors="replace").splitlines()[-5:]
         raise WorkerFailed(f"{worker} describe failed", exit_status=answer.exit_status, last_log_lines=lines)

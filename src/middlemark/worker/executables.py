@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -22,6 +22,8 @@ from middlemark.installation import FOLDERS_VARIABLE, build_folder, program_fold
 
 PREFIX = "middlemark-worker-"
 BUILD_RECORD = "middlemark-workers.json"
+ALTERNATIVES = "alternatives"
+"""The folder beside the workers of a wheel that has some of them once more, for another release of their library."""
 LOADER = "ldd"
 
 
@@ -34,6 +36,8 @@ class Build:
     """`built` or `left_out`."""
     reason: str | None = None
     seconds: float | None = None
+    packages: Sequence[Sequence[str]] = ()
+    """Of a wheel: the Debian packages that hold what the worker loads; more than one set for several releases."""
 
 
 def workers(within: Iterable[Path] | None = None) -> dict[str, Path]:
@@ -44,8 +48,21 @@ def workers(within: Iterable[Path] | None = None) -> dict[str, Path]:
             for path in folder.glob(f"{PREFIX}*"):
                 middleware = path.name.removeprefix(PREFIX)
                 if "." not in middleware and path.is_file() and os.access(path, os.X_OK):
-                    path_of.setdefault(middleware, path.absolute())
+                    path_of.setdefault(middleware, _loadable(path.absolute()))
     return dict(sorted(path_of.items()))
+
+
+def _loadable(worker: Path) -> Path:
+    """The same worker built against another release of its library, where this one can't be loaded here."""
+    alternative = worker.parent / ALTERNATIVES / worker.name
+    return alternative if alternative.is_file() and not _loads(worker) else worker
+
+
+def _loads(worker: Path) -> bool:
+    try:
+        return bool([*libraries(worker)])
+    except EnvironmentNotReady:
+        return False
 
 
 def worker(middleware: str) -> Path:
@@ -62,13 +79,19 @@ def worker(middleware: str) -> Path:
 
 
 def builds() -> list[Build]:
-    """What the checkout's last build said of its workers; empty where it was never built."""
+    """What the build of this installation said of its workers; empty where it was never built."""
     try:
         record = json.loads((build_folder() / BUILD_RECORD).read_text())
     except FileNotFoundError:
         return []
     names = [field.name for field in fields(Build)]
-    return [Build(**{name: entry.get(name) for name in names}) for entry in record["workers"]]
+    return [Build(**{name: entry[name] for name in names if name in entry}) for entry in record["workers"]]
+
+
+def remedy(middleware: str) -> str:
+    """What to install where a worker that is there can't be loaded; nothing where its build named no packages."""
+    sets = [" ".join(names) for build in builds() if build.worker == middleware for names in build.packages]
+    return f"; it needs: sudo apt-get install {', or '.join(sets)}" if sets else ""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what setup/debian-packages.txt lists for the given needs (run, test, bench) and is missing.
+# Installs what setup/debian/packages.txt lists for the given needs (run, test, bench) and is missing.
 # With MIDDLEMARK_NO_APT=1 it installs nothing and names what is missing. Elsewhere than on Debian it only warns.
 set -euo pipefail
-list="$(dirname "$0")/debian-packages.txt"
+list="$(dirname "$0")/packages.txt"
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup: not a Debian system; the packages of $list are to be had by this system's own means" >&2

@@ -1,0 +1,76 @@
+"""A wheel holds the front, and the programs as they are run: executable, with their libraries and what they need."""
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import build as dist
+import pytest
+
+ENTRY = {"worker": "toy", "package": "middlemark-worker-toy", "status": "built", "reason": None, "seconds": 1.0}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a build of one worker with a library of its own, and of one that was left out."""
+    folder = tmp_path_factory.mktemp("dist")
+    release = folder / "release"
+    (release / "middlemark-worker-toy.lib").mkdir(parents=True)
+    shutil.copy(shutil.which("true") or "", release / "middlemark-worker-toy")
+    (release / "middlemark-worker-toy.lib/libtoy.so.1").symlink_to(library_of_python())
+    left_out = ENTRY | {
+        "worker": "gone",
+        "package": "middlemark-worker-gone",
+        "status": "left_out",
+        "reason": "no gone",
+    }
+    (release / "middlemark-workers.json").write_text(json.dumps({"workers": [ENTRY, left_out]}))
+    places = {"BUILT": release, "STAGE": folder / "stage", "WHEELS": folder / "wheel", "NEWER": folder / "newer"}
+    with pytest.MonkeyPatch.context() as patched:
+        for name, path in places.items():
+            patched.setattr(dist, name, path)
+        assert dist.main() == 0
+    (built,) = (folder / "wheel").glob("*.whl")
+    return built
+
+
+def library_of_python() -> Path:
+    import _json  # noqa: PLC0415 - any library will do
+
+    return Path(_json.__file__)
+
+
+def test_the_wheel_has_the_programs_as_they_are_run(wheel: Path, tmp_path: Path) -> None:
+    assert "-py3-none-manylinux_2_" in wheel.name
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", tmp_path, wheel]
+    subprocess.run(command, check=True)
+    native = tmp_path / "middlemark/native"
+    subprocess.run([native / "middlemark-worker-toy"], check=True)
+    assert (native / "middlemark-worker-toy.lib/libtoy.so.1").is_file()
+    (entry,) = json.loads((native / "middlemark-workers.json").read_text())["workers"]
+    assert entry == ENTRY | {"packages": []}
+
+
+def test_the_wheel_has_what_is_under_version_control_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "middlemark/suite/shipped/suites/quick.yaml" in names
+    assert "middlemark/report/templates/page/answer.html.j2" in names
+    assert not [name for name in names if "__pycache__" in name or name.startswith("tests/")]
+
+
+def test_a_library_is_of_the_package_that_holds_it() -> None:
+    assert dist.package_of("libc.so.6", Path("/")) == "libc6"
+    assert dist.package_of("libnothing.so.0", Path("/")) == ""
+
+
+def test_a_root_without_packages_names_none(tmp_path: Path) -> None:
+    assert dist.package_of("libc.so.6", tmp_path) == ""
+
+
+def test_the_tag_is_the_newest_version_that_is_loaded() -> None:
+    versions = set(dist.c_library_versions(Path(shutil.which("true") or "")))
+    assert max(versions) >= (2, 3)
+    assert all(major == 2 for major, _ in versions)
