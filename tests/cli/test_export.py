@@ -3,6 +3,8 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import jsonschema
 import polars as pl
@@ -11,7 +13,10 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from typer.testing import CliRunner, Result
 
 from behaviour import Behaviour
+from middlemark.analysis.dataframes import LoadedRun
 from middlemark.cli.main import app
+from middlemark.report.output.data import export
+from middlemark.report.output.formats import ExportFormat
 from run_builder import build_run
 
 SUITE = "suite: s\ntrials: 3\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 1 s}}]\n"
@@ -49,6 +54,13 @@ def test_parquet_and_csv_hold_the_same_frames(run: Path) -> None:
     assert again["value"].to_list() == metrics["value"].to_list()
     assert metrics.filter(metric="loss_share")["value"].to_list() == [0.0] * 3
     assert pl.read_csv(run / "csv" / "trials.csv")["outcome"].to_list() == ["valid"] * 3
+
+
+def test_no_text_of_a_csv_is_computed_and_its_numbers_are_numbers(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"name": ["=1+1", "-2", None], "of": [["@a"], ["b", "=c"], []], "value": [-1.5, 2.0, None]})
+    run = SimpleNamespace(trials=frame, metrics=frame, estimates=frame, warnings=frame)
+    export(cast("LoadedRun", run), ExportFormat.CSV, tmp_path)
+    assert (tmp_path / "trials.csv").read_text() == "name,of,value\n'=1+1,'@a,-1.5\n-2,b =c,2.0\n,\"\",\n"
 
 
 def test_json_is_what_its_schema_says(run: Path) -> None:

@@ -32,6 +32,13 @@ class Answer:
     output: bytes
     errors: bytes
 
+    @property
+    def complaint(self) -> str | None:
+        """Why it failed, in its own words where it has any; None where it did not."""
+        return (
+            (self.errors.decode(errors="replace").strip() or f"status {self.exit_status}") if self.exit_status else None
+        )
+
 
 def answer_of(
     command: Sequence[str | os.PathLike[str]],

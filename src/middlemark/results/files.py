@@ -106,12 +106,13 @@ def check_owner(folder: Path) -> None:
     if owner not in {os.geteuid(), 0}:
         raise StoreError(
             folder,
-            f"it belongs to another user ({_user(owner)})",
+            f"it belongs to another user ({user_name(owner)})",
             "if you trust what is in it: the same with `--trust`",
         )
 
 
-def _user(number: int) -> str:
+def user_name(number: int) -> str:
+    """A user's name; the number of one who has none."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:

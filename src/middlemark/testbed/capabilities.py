@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from functools import cache
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.plan.topology.network import Direction
 from middlemark.testbed import observers
 from middlemark.testbed.hosts import limits
@@ -124,5 +124,7 @@ def _namespaces_command(*kinds: str) -> list[str]:
 
 
 def _failure(command: list[str]) -> str | None:
-    result = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
-    return None if result.returncode == 0 else result.stderr.strip() or f"status {result.returncode}"
+    try:
+        return answer_of(command, within_s=_PATIENCE_S).complaint
+    except NoAnswer as reason:
+        return str(reason)

@@ -6,7 +6,6 @@ this machine's clock; the kernel's path is recorded on this machine only. What i
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.plan import CaptureBounds
 from middlemark.results.tables import MACHINE_SCHEMA, PROCESSES_SCHEMA
 from middlemark.suite import Model
@@ -131,13 +131,12 @@ class Sampler:
 def kernel_path_missing() -> str | None:
     """Why the kernel can't be observed here; None where it can."""
     try:
-        command = [str(executable("kernel-path")), "check"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+        answer = answer_of([executable("kernel-path"), "check"], within_s=_PATIENCE_S)
     except EnvironmentNotReady as error:
         return str(error)
-    except subprocess.TimeoutExpired:
-        return f"middlemark-kernel-path has not ended after {_PATIENCE_S} s"
-    return None if result.returncode == 0 else result.stderr.strip() or f"status {result.returncode}"
+    except NoAnswer as reason:
+        return f"middlemark-kernel-path can't check it: {reason}"
+    return answer.complaint
 
 
 class Recorded(Model):

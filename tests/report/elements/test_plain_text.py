@@ -8,7 +8,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from middlemark.report.elements.plain_text import markdown_text, plain_text
+from middlemark.report.elements.plain_text import csv_text, markdown_text, plain_text
 from middlemark.report.elements.screen import Screen
 from pages import ROOT
 
@@ -79,3 +79,18 @@ def test_only_a_screen_is_a_terminal() -> None:
     sources = (ROOT / "src").rglob("*.py")
     made = [path for path in sources if re.search(r"\bConsole\(", path.read_text(encoding="utf-8"))]
     assert [path.name for path in made] == [], "what is printed goes to a `Screen`, where all text is text"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["=1+1", "+1+1", "-2+3+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", " =1", "-", "=", "+x", "-1;=2", "\x00=1", '-1"&A1'],
+)
+def test_no_cell_of_csv_is_computed(formula: str) -> None:
+    assert csv_text(formula) == f"'{plain_text(formula)}"
+
+
+@pytest.mark.parametrize(
+    "cell", ["-1", "+2.5", "-1e-05", "-0.3 %", "-12\u202f345 µs", "+3 ×", "1=2", "a-b", "", "−3", "'="]
+)
+def test_a_number_and_a_word_are_as_they_were_in_csv(cell: str) -> None:
+    assert csv_text(cell) == cell

@@ -11,7 +11,7 @@ import pytest
 
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.labels import series_by_experiment
-from middlemark.report.elements.tables import Column, table
+from middlemark.report.elements.tables import Column, table, values
 from middlemark.report.output.figures import (
     DRAWN,
     WRITTEN,
@@ -105,6 +105,11 @@ def test_markdown_keeps_a_bar_within_its_cell() -> None:
 
 def test_csv_gives_back_every_cell() -> None:
     assert [tuple(row) for row in csv.reader(io.StringIO(as_csv("", AWKWARD)))] == [AWKWARD.headings, *AWKWARD.lines]
+
+
+def test_csv_has_no_formula_and_its_numbers_are_numbers() -> None:
+    foreign = table("Foreign", values("=1+1", "latency"), [["@SUM(A1)", "-1.5"]])
+    assert as_csv("", foreign) == "'=1+1,latency\n'@SUM(A1),-1.5\n"
 
 
 def test_every_table_of_the_page_has_a_name_of_its_own(golden: RunFindings) -> None:

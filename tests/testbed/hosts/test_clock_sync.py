@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+import psutil
 import pytest
 
-from middlemark.testbed.hosts.clock_sync import Reading, measured_offset, parsed_ptp
+from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.hosts import clock_sync
+from middlemark.testbed.hosts.clock_sync import Reading, measured_offset, parsed_ptp, ptp_clock
 from middlemark.testbed.hosts.ssh import SshHost
-from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes import child, ledger
 
 READING = Reading(monotonic_ns=10, realtime_ns=1000, gap_ns=40)
 # As `pmc` of linuxptp 3.1.1 prints it.
@@ -39,6 +42,8 @@ def test_a_locked_clock_is_as_far_off_as_ptp_sees_and_the_reading_took() -> None
 def test_a_clock_that_is_not_locked_counts_as_not_kept() -> None:
     assert parsed_ptp(ANSWERS.replace("SLAVE", "UNCALIBRATED"), READING) is None
     assert parsed_ptp("", READING) is None
+    assert parsed_ptp(ANSWERS.replace("-132.0", "inf"), READING) is None
+    assert parsed_ptp(ANSWERS.replace("-132.0", "far"), READING) is None
     assert parsed_ptp("sending: GET CURRENT_DATA_SET\n", READING) is None
 
 
@@ -89,3 +94,41 @@ def test_a_clock_that_ptp_keeps_is_known_by_ptp_where_both_have_one_grandmaster(
     assert found.source == source
     assert found.low_ns <= 0 <= found.high_ns
     assert (found.bound_ns < 250_000) is (source == "ptp")
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ("while True: time.sleep(1)", "does not answer"),
+        ("while True: print('x' * 65536)", "'xxx"),
+        ("print('[' * 100_000)", "'[[["),
+        ("print('Warning: something', flush=True)", "'Warning: something'"),
+        ("print('{}', flush=True)", "'{}'"),
+        ("pass", "nothing"),
+    ],
+    ids=["silent", "without end", "deep", "a remark", "no clock", "gone"],
+)
+def test_a_probe_that_does_not_tell_the_clock_is_heard_within_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: str, said: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(child, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(child, "LONGEST_LINE_BYTES", 1 << 20)
+    probe = tmp_path / "probe.py"
+    probe.write_text(f"import sys, time\nsys.stdin.buffer.read(1)\n{answers}\n")
+    with ledger.opened() as entries, pytest.raises(EnvironmentNotReady, match="not what the clock is") as caught:
+        measured_offset(cast("SshHost", OtherMachine(tmp_path / "pmc")), probe, entries)
+    assert said in caught.value.text
+    assert len(caught.value.text) < 2000
+
+
+@pytest.mark.parametrize("doing", ["cat /dev/zero", "sleep 600"])
+def test_what_linuxptp_says_without_end_is_not_heard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, doing: str
+) -> None:
+    monkeypatch.setattr(clock_sync, "PTP_QUERY_S", 1.0)
+    there = OtherMachine(pmc(tmp_path / "there", ""))
+    there.pmc.write_text(f"#!/bin/sh\nexec {doing}\n")
+    before = psutil.Process().memory_info().rss
+    assert ptp_clock(cast("SshHost", there), READING) is None
+    assert psutil.Process().memory_info().rss - before < 64 << 20

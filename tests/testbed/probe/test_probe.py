@@ -11,7 +11,8 @@ import pytest
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.topology.network import Direction, Link, TracePoint
 from middlemark.testbed.network import shaping
-from middlemark.testbed.probe.probe import link_probe_spec, probe, requested_now
+from middlemark.testbed.probe import probe as probing
+from middlemark.testbed.probe.probe import link_probe_spec, measured_by, probe, requested_now
 from middlemark.testbed.probe.verify import link_verdict
 from middlemark.testbed.processes import child
 from testbeds import ANSWERING, ASKING, needs_namespaces, on, started, two_hosts
@@ -153,3 +154,24 @@ def test_an_observer_that_is_not_built_is_named(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentNotReady, match=r"no middlemark-probe(.|\n)*make workers"):
         child.executable("probe")
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("cat /dev/zero", "more than 1 MiB"),
+        ("sleep 600", "not ended"),
+        ("echo no such address >&2; exit 3", "no such address"),
+        ("echo '[1]'", "another version"),
+        ("echo '{\"reachable\": 1}'", "another version"),
+        ("head -c 100000 /dev/zero | tr '\\0' '['", "another version"),
+    ],
+    ids=["without end", "silent", "failing", "a list", "too little", "deep"],
+)
+def test_what_a_probe_says_is_heard_within_bounds_and_understood(
+    monkeypatch: pytest.MonkeyPatch, says: str, told: str
+) -> None:
+    monkeypatch.setattr(probing, "_ENDED_NS", 2_000_000_000)
+    monkeypatch.setattr(probing, "executable", Path)
+    with pytest.raises(EnvironmentNotReady, match=told):
+        measured_by(["sh", "-c", says], {})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.processes import child, ledger, procfs
-from middlemark.testbed.processes.child import NativeProcess
+from middlemark.testbed.processes.child import Lifeline, NativeProcess
 
 
 @pytest.fixture(autouse=True)
@@ -68,3 +69,13 @@ def test_an_event_without_what_it_should_say_is_told() -> None:
         with pytest.raises(EnvironmentNotReady, match="something else"), observer.understood():
             assert observer.hear("ready")["address"]
         observer.end()
+
+
+def test_what_a_lifeline_says_without_end_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "ENDING_S", 0.3)
+    before = psutil.Process().memory_info().rss
+    with ledger.opened() as entries:
+        lifeline = Lifeline("is held open", ["sh", "-c", "read line; echo; exec cat /dev/zero"], entries, "none")
+        lifeline.end()
+        assert not lifeline.is_alive
+    assert psutil.Process().memory_info().rss - before < 64 << 20

@@ -1,4 +1,4 @@
-"""Text that somebody else wrote, as it may be shown: on a terminal, in Markdown, in XML.
+"""Text that somebody else wrote, as it may be shown: on a terminal, in Markdown, in XML, in a spreadsheet.
 
 Names of suites, keys, reasons, logs, and what a run from elsewhere holds, can say anything. What would be obeyed rather
 than read goes here, once; HTML is escaped by its templates.
@@ -13,6 +13,8 @@ _OBEYED = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 _MARKDOWN = re.compile(r"[\\`|<>\[\]#]")
+_COMPUTED = re.compile(r"\s*[=+@\t\r-]")
+_NUMBER = re.compile(r"[+-]?[\d., \u202f]+(e[+-]?\d+|\s?[%×\w/]+)?")
 
 
 def plain_text(text: str) -> str:
@@ -24,3 +26,9 @@ def markdown_text(text: str) -> str:
     """The same within a line of Markdown: it opens no heading, link, cell or HTML, and mentions nobody."""
     line = " ".join(plain_text(text).split())
     return _MARKDOWN.sub(r"\\\g<0>", line).replace("@", "@\u2060")
+
+
+def csv_text(text: str) -> str:
+    """The same as a cell of CSV, which no spreadsheet computes: an apostrophe makes words of a formula."""
+    cell = plain_text(text)
+    return f"'{cell}" if _COMPUTED.match(cell) and not _NUMBER.fullmatch(cell) else cell

@@ -27,6 +27,7 @@ from middlemark.analysis.stats.quantiles import Sketch, is_measurable
 from middlemark.analysis.stats.shapes import bucketed, empty_histogram, histogram_of, percentile_table
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
+from middlemark.report.elements.plain_text import csv_text
 from middlemark.report.output.formats import ExportFormat
 from middlemark.results.files import file_name, write_text, write_with
 from middlemark.results.manifest import Manifest
@@ -170,9 +171,10 @@ def _write_schema(path: Path, schema: Mapping[str, Any]) -> Path:
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """CSV has no lists: the kinds of a trial's warnings in one cell."""
+    """CSV has no lists, the kinds of a trial's warnings are in one cell; and no text of it is computed."""
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
-    return frame.with_columns(pl.col(name).list.join(" ") for name in lists)
+    joined = frame.with_columns(pl.col(name).list.join(" ") for name in lists)
+    return joined.with_columns(pl.col(pl.String).map_elements(csv_text, return_dtype=pl.String))
 
 
 def as_json(run: LoadedRun, frames: Mapping[str, pl.DataFrame]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from middlemark.report.conclusions.stopping import stop_table
 from middlemark.report.elements.chart import INK, Chart, Spec
 from middlemark.report.elements.formatting import NARROW_SPACE
 from middlemark.report.elements.labels import Series, series_by_experiment
-from middlemark.report.elements.plain_text import markdown_text
+from middlemark.report.elements.plain_text import csv_text, markdown_text
 from middlemark.report.elements.tables import Table
 from middlemark.report.internals.configuration import topology_table
 from middlemark.report.internals.wire import overhead_table
@@ -193,7 +193,8 @@ def as_markdown(_name: str, table: Table) -> str:
 def as_csv(_name: str, table: Table) -> str:
     """The rows under their headings; numbers for computing are in `middlemark export`."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([table.headings, *table.lines])
+    rows = ([csv_text(cell) for cell in row] for row in (table.headings, *table.lines))
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
 

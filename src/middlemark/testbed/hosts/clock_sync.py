@@ -9,28 +9,26 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import Literal
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.hosts.ssh import SshHost
-from middlemark.testbed.processes import child
+from middlemark.testbed.processes.child import LONGEST_REMARK, LineProcess
 from middlemark.testbed.processes.ledger import Ledger
 
 # Faster than this no clock runs away from another: Linux slews at most 500 ppm, to each side (adjtimex(2)).
 MOST_DRIFT = 1e-3
 
 EXCHANGES = 300
-LONGEST_LINE_BYTES = 4096
-ENDING_S = 10.0
 PTP_QUERY = ("pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET", "GET PARENT_DATA_SET", "GET PORT_DATA_SET")
-PTP_QUERY_S = 5.0
+PTP_QUERY_S, PTP_ANSWER_BYTES = 5.0, 1 << 20
 _PTP_STATES = {"SLAVE", "MASTER", "GRAND_MASTER"}
 Source = Literal["exchanges", "ptp"]
 
@@ -131,8 +129,8 @@ class Reading:
 
 def measured_offset(host: SshHost, probe: Path, ledger: Ledger) -> ClockOffset:
     """The offset of the host's monotonic clock now."""
-    with _asking(host, probe, ledger) as (questions, answers):
-        readings = [_exchange(questions, answers) for _ in range(EXCHANGES)]
+    with _asking(host, probe, ledger) as asking:
+        readings = [_exchange(asking) for _ in range(EXCHANGES)]
     exchanged = estimate([exchange for exchange, _ in readings])
     if exchanged is None:
         raise EnvironmentNotReady(
@@ -144,32 +142,25 @@ def measured_offset(host: SshHost, probe: Path, ledger: Ledger) -> ClockOffset:
 
 
 @contextmanager
-def _asking(host: Host, probe: Path, ledger: Ledger) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    asking, mark = child.start(f"asks for the clock of {host.name}", host.command([str(probe), "clock"]), ledger)
+def _asking(host: Host, probe: Path, ledger: Ledger) -> Iterator[LineProcess]:
+    asking = LineProcess(f"asks for the clock of {host.name}", host.command([str(probe), "clock"]), ledger)
     try:
-        yield cast("IO[bytes]", asking.stdin), cast("IO[bytes]", asking.stdout)
-        asking.communicate(timeout=ENDING_S)
+        yield asking
     finally:
-        asking.kill()
-        asking.communicate()
-        ledger.remove(mark)
+        asking.end()
 
 
-def _exchange(questions: IO[bytes], answers: IO[bytes]) -> tuple[Exchange, Reading]:
+def _exchange(asking: LineProcess) -> tuple[Exchange, Reading]:
     asked_ns = time.monotonic_ns()
-    try:
-        questions.write(b"?")
-        questions.flush()
-        line = answers.readline(LONGEST_LINE_BYTES)
-    except BrokenPipeError:
-        line = b""
+    asking.tell("")  # each byte, and so the end of a line, is answered once
+    line = asking.line()
     answered_ns = time.monotonic_ns()
     try:
-        reading = Reading(**{name: int(value) for name, value in dict(json.loads(line)).items()})
-    except (ValueError, TypeError) as cause:
-        said = line[:80].decode(errors="replace") or "nothing: it has ended"
+        reading = Reading(**{name: int(value) for name, value in dict(json.loads(line or "")).items()})
+    except (ValueError, TypeError, RecursionError) as cause:
+        said = repr(line[:LONGEST_REMARK]) if line else "nothing: it has ended, or does not answer"
         raise EnvironmentNotReady(
-            f"`middlemark-probe clock` says {said!r}, not what the clock is", remedy="try it on the host: it says why"
+            f"`middlemark-probe clock` says {said}, not what the clock is", remedy="try it on the host: it says why"
         ) from cause
     return Exchange(asked_ns, reading.monotonic_ns, answered_ns), reading
 
@@ -184,12 +175,10 @@ def ptp_clock(host: Host | None, reading: Reading) -> PtpClock | None:
     """The clock as linuxptp keeps it on a host, or on this machine; None where it does not."""
     command = PTP_QUERY if host is None else host.command(PTP_QUERY)
     try:
-        answer = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PTP_QUERY_S, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        answer = answer_of(command, within_s=PTP_QUERY_S, most_bytes=PTP_ANSWER_BYTES)
+    except (OSError, NoAnswer):
         return None
-    return parsed_ptp(answer.stdout, reading) if answer.returncode == 0 else None
+    return None if answer.exit_status else parsed_ptp(answer.output.decode(errors="replace"), reading)
 
 
 def parsed_ptp(answers: str, reading: Reading) -> PtpClock | None:
@@ -200,5 +189,8 @@ def parsed_ptp(answers: str, reading: Reading) -> PtpClock | None:
         fields.setdefault(name, value.strip())
     if fields.get("portState") not in _PTP_STATES or not {"grandmasterIdentity", "offsetFromMaster"} <= fields.keys():
         return None
-    error_ns = abs(round(float(fields["offsetFromMaster"]))) + reading.gap_ns
+    try:
+        error_ns = abs(round(float(fields["offsetFromMaster"]))) + reading.gap_ns
+    except (ValueError, OverflowError):
+        return None
     return PtpClock(fields["grandmasterIdentity"], reading.monotonic_ns, reading.realtime_ns, error_ns)

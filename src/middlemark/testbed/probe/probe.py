@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from typing import Any
 
-from pydantic import ValidationError
-
 from middlemark.errors import EnvironmentNotReady, InternalError
+from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Model
 from middlemark.suite.topology.impairment import SHARES, Probed
@@ -35,7 +33,7 @@ PATIENCE_NS = 1_000_000_000
 # The kernel requests a neighbour's address once a second, and a lossy link may lose the request or the answer.
 NEIGHBOUR_PATIENCE_NS = 5_000_000_000
 _HEADERS_BYTES = 28
-_ENDED_NS = 30_000_000_000
+_ENDED_NS, _MOST_SAID_BYTES = 30_000_000_000, 1 << 20
 # A burst gives a rough rate of a route; the offered rate then has to be above what the route sustains.
 SOUNDING_NS, OFFERED = 2_000_000, 1.5
 # The most time and bytes of a train in each direction, so that a fast network is not filled for 200 ms.
@@ -201,22 +199,24 @@ def spaced_ns(rates: Sequence[float]) -> int:
 def measured_by(command: Sequence[str], spec: dict[str, Any]) -> Measured:
     """Starts the probe with a command and gives what it measured by this spec."""
     try:
-        result = subprocess.run(
-            command, input=json.dumps(spec), capture_output=True, text=True, timeout=_ENDED_NS / 1e9, check=True
+        answer = answer_of(
+            command, within_s=_ENDED_NS / 1e9, most_bytes=_MOST_SAID_BYTES, data=json.dumps(spec).encode()
         )
-        return measured_from(json.loads(result.stdout))
-    except (KeyError, json.JSONDecodeError, ValidationError) as error:
+    except NoAnswer as reason:
+        raise EnvironmentNotReady(
+            f"the probe can't measure the link: {reason}",
+            remedy="request a faster link; or try `middlemark-probe` there",
+        ) from reason
+    if answer.complaint:
+        raise EnvironmentNotReady(
+            f"the probe can't measure the link: {answer.complaint}",
+            remedy="`middlemark doctor` says what a test-bed needs",
+        )
+    try:
+        return measured_from(json.loads(answer.output))
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise EnvironmentNotReady(
             f"{executable('probe')} is of another version: its output is not understood", remedy="make workers"
-        ) from error
-    except subprocess.CalledProcessError as error:
-        reason = error.stderr.strip() or f"status {error.returncode}"
-        raise EnvironmentNotReady(
-            f"the probe can't measure the link: {reason}", remedy="`middlemark doctor` says what a test-bed needs"
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise EnvironmentNotReady(
-            f"the probe had not ended after {_ENDED_NS / 1e9:.0f} s", remedy="request a faster link"
         ) from error
 
 

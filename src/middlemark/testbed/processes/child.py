@@ -73,12 +73,17 @@ class Lifeline:
         return self._process.poll() is None
 
     def end(self) -> None:
-        """Closes its standard input and waits; then ends it the hard way."""
+        """Closes its standard input and waits; then ends it the hard way. What it still says nobody hears."""
+        streams = [each for each in (self._process.stdin, self._process.stdout, self._process.stderr) if each]
+        with suppress(BrokenPipeError):
+            streams[0].close()
         try:
-            self._process.communicate(timeout=ENDING_S)
+            self._process.wait(ENDING_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.communicate()
+            self._process.wait()
+        for each in streams:
+            each.close()
         self._ledger.remove(self._mark)
 
     def _echoes(self) -> bool:
