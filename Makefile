@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -pa
 
 .DEFAULT_GOAL := help
 .PHONY: help quick setup workers test check check-python check-rust check-schemas check-supply check-docs test-python test-rust test-guest fuzz \
-	sanitize conformance conformance-debian13 format schemas papers requirements docs dist test-dist bench bench-peers bench-analysis clean
+	sanitize conformance conformance-debian13 format schemas papers requirements sbom docs dist test-dist bench bench-peers bench-analysis clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -39,8 +39,8 @@ $(STAMPS)/python: setup/requirements/run.txt setup/requirements/dev.txt pyprojec
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(STAMPS)/workers: $(SOURCES) setup/workers.py | $(STAMPS)/toolchains $(STAMPS)/run-packages
-	@$(PYTHON) setup/workers.py build && touch $@
+$(STAMPS)/workers: $(SOURCES) setup/workers.py $(wildcard setup/supply/*.py) | $(STAMPS)/toolchains $(STAMPS)/run-packages
+	@$(PYTHON) setup/workers.py build && $(PYTHON) setup/supply/notices.py && touch $@
 
 # --- tests ----------------------------------------------------------------------------------------------------------
 
@@ -104,9 +104,10 @@ check-python: setup
 check-schemas: setup
 	@setup/schemas.sh --check
 
-check-supply: setup ## licences and sources of crates; known vulnerabilities, where their databases can be reached
+check-supply: setup ## licences, sources and notices; known vulnerabilities, where their databases can be reached
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cargo deny --locked --log-level error check licenses bans sources
 	@$(BIN)/python setup/supply/advisories.py
+	@$(PYTHON) setup/supply/notices.py --check
 
 check-docs: setup
 	$(BIN)/mkdocs build --strict --quiet --site-dir $(CARGO_TARGET_DIR)/site
@@ -152,6 +153,9 @@ papers: setup ## write the documentation of published evaluations again
 requirements: ## pin the Python requirements again (needs uv)
 	cd setup/requirements && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url run.in -o run.txt
 	cd setup/requirements && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url dev.in -o dev.txt
+
+sbom: setup ## bills of materials in CycloneDX, of the Python package and of each worker and observer: target/sbom
+	@$(BIN)/python setup/supply/sbom.py
 
 docs: setup ## serve the documentation on loopback
 	$(BIN)/mkdocs serve
