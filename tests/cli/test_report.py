@@ -74,6 +74,14 @@ def test_recomputed_metrics_are_stored_and_reported(run: RunFolder) -> None:
     assert pl.read_parquet(run.summary_path).equals(expected)
 
 
+def test_computing_the_metrics_first_is_said_once_with_what_makes_it_needless(run: RunFolder) -> None:
+    answer = RUNNER.invoke(app, ["report", str(run.path)])
+    assert answer.stderr.count(f"`middlemark report {run.path} --recompute` stores them") == 1
+    assert not any(folder.metrics_path.exists() for folder in run.stored_trials())
+    RUNNER.invoke(app, ["report", "--recompute", str(run.path)])
+    assert RUNNER.invoke(app, ["report", str(run.path)]).stderr == ""
+
+
 def test_recomputing_leaves_a_damaged_trial_to_be_named(run: RunFolder) -> None:
     broken = next(run.stored_trials())
     broken.received_path.write_bytes(b"no samples")

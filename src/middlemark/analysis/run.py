@@ -6,7 +6,7 @@ It writes nothing; `dataframes` makes the table that the report stores.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.comparison import Comparison, comparisons
@@ -71,14 +71,19 @@ class RunFindings:
         return sum(len(findings.outcomes) for each in self.experiments for findings in (each, *each.observed.values()))
 
 
-def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
-    """Read and analyse a run, or the part that `only` leaves of it; only a folder that is no run is an error."""
+def analyse(
+    folder: RunFolder, conditions: Sequence[str] = (), on_measuring: Callable[[], None] | None = None
+) -> RunFindings:
+    """Read and analyse a run, or the part that `only` leaves of it; only a folder that is no run is an error.
+
+    `on_measuring` is called for each trial without stored metrics of this version, before they are computed.
+    """
     manifest = folder.read_manifest()
     stored = list(folder.stored_trials())
     records, damaged = read_records(stored, manifest)
     experiments: list[ExperimentFindings] = []
     for experiment, own in _chosen(_by_experiment(manifest, records), conditions):
-        found, broken = _analyse_experiment(folder, experiment, own)
+        found, broken = _analyse_experiment(folder, experiment, own, on_measuring)
         experiments.append(found)
         damaged += broken
     there = {trial.id for trial in stored}
@@ -131,27 +136,34 @@ def _chosen(
 
 
 def _analyse_experiment(
-    folder: RunFolder, experiment: Experiment, records: Sequence[TrialRecord]
+    folder: RunFolder,
+    experiment: Experiment,
+    records: Sequence[TrialRecord],
+    on_measuring: Callable[[], None] | None,
 ) -> tuple[ExperimentFindings, list[Damage]]:
     """The findings of its unobserved trials, and with them those of its observed ones."""
-    findings, damaged = _findings(folder, experiment, [each for each in records if each.trial.observation is None])
+    unobserved = [each for each in records if each.trial.observation is None]
+    findings, damaged = _findings(folder, experiment, unobserved, on_measuring)
     observed = {}
     for observation in sorted({each.trial.observation for each in records if each.trial.observation}):
         own = [each for each in records if each.trial.observation is observation]
-        observed[observation], broken = _findings(folder, experiment, own)
+        observed[observation], broken = _findings(folder, experiment, own, on_measuring)
         damaged += broken
     return replace(findings, observed=observed), damaged
 
 
 def _findings(
-    folder: RunFolder, experiment: Experiment, records: Sequence[TrialRecord]
+    folder: RunFolder,
+    experiment: Experiment,
+    records: Sequence[TrialRecord],
+    on_measuring: Callable[[], None] | None,
 ) -> tuple[ExperimentFindings, list[Damage]]:
     """One trial is looked at at a time; of each there stays the sketch of its samples."""
     found, damaged = [], []
     for record in records:
         if is_valid(record):
             try:
-                found.append(load_or_measure(folder.trial(record.trial.id), record))
+                found.append(load_or_measure(folder.trial(record.trial.id), record, on_measuring))
             except (StoreError, AccountingError) as error:
                 damaged.append(Damage(record.trial.id, str(error)))
     broken = {damage.trial for damage in damaged}

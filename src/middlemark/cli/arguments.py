@@ -1,13 +1,19 @@
-"""What commands share: the option `--trust`, and the names that the shell completes.
+"""What commands share: options, the names that the shell completes, and how a run is read.
 
 Completion never fails: where something can't be read, it offers nothing.
 """
 
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from middlemark.cli.boundary import say
 from middlemark.errors import MiddlemarkError
+
+if TYPE_CHECKING:
+    from middlemark.analysis.run import RunFindings
 
 
 def suites(incomplete: str) -> list[str]:
@@ -58,3 +64,23 @@ Across = Annotated[
     typer.Option("--across", help="Continue although build, libraries, kernel or machine differ; this is recorded."),
 ]
 Trust = Annotated[bool, typer.Option("--trust", help="Read a run folder that belongs to another user.")]
+
+
+def analysed(run: Path, only: Sequence[str] = (), *, trust: bool = False) -> "RunFindings":
+    """Reads and analyses a run; where its metrics must be computed first, which takes a while, it says so once."""
+    from middlemark.analysis.run import analyse
+    from middlemark.results.run_folder import RunFolder
+
+    is_said = False
+
+    def say_once() -> None:
+        nonlocal is_said
+        if not is_said:
+            is_said = True
+            say(
+                f"{run}: no metrics of this version of Middlemark are stored, so that they are computed from the "
+                f"samples; `middlemark report {run} --recompute` stores them",
+                err=True,
+            )
+
+    return analyse(RunFolder(run, is_trusted=trust), only, say_once)

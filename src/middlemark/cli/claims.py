@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from middlemark.cli.arguments import Trust
+from middlemark.cli.arguments import Trust, analysed
 from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
@@ -47,12 +47,10 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 ) -> None:
     """Judge claims on a stored run: each holds, is refuted, or is undecided."""
     from middlemark.analysis.decisions.claims import judge_claims, judge_own_claims
-    from middlemark.analysis.run import analyse
     from middlemark.report.conclusions.claims import READING, as_data, print_claims
-    from middlemark.results.run_folder import RunFolder
 
     claims = _claims(file, claim or [])
-    findings = analyse(RunFolder(run, is_trusted=trust))
+    findings = analysed(run, trust=trust)
     found = judge_claims(claims, findings.claimable) if claims else judge_own_claims(findings)
     _check_any(found, run)
     if as_json:

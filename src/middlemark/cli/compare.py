@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from middlemark.cli.arguments import Trust
+from middlemark.cli.arguments import Trust, analysed
 from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
@@ -49,34 +49,28 @@ def _has_sides(run: Path, trust: bool) -> bool:
 def pair_two_runs(first: Path, second: Path, only: Sequence[str], *, trust: bool) -> "Pairs":
     """Read and analyse two runs, and pair their experiments."""
     from middlemark.analysis.compare.pairing import pair_runs
-    from middlemark.analysis.run import analyse
-    from middlemark.results.run_folder import RunFolder
 
-    return pair_runs(*(analyse(RunFolder(each, is_trusted=trust), only) for each in (first, second)))
+    return pair_runs(*(analysed(each, only, trust=trust) for each in (first, second)))
 
 
 def pair_within(run: Path, by: str | None, base: str | None, only: Sequence[str], *, trust: bool) -> "Pairs":
     """Read and analyse one run, and pair its experiments by a factor, or by the sides that it has."""
     from middlemark.analysis.compare.pairing import pair_within_run
-    from middlemark.analysis.run import analyse
     from middlemark.plan import Side
     from middlemark.plan.matrix import SIDE_FACTOR
-    from middlemark.results.run_folder import RunFolder
 
-    return pair_within_run(
-        analyse(RunFolder(run, is_trusted=trust), only).comparable, by or SIDE_FACTOR, base if by else Side.BASE
-    )
+    findings = analysed(run, only, trust=trust)
+    return pair_within_run(findings.comparable, by or SIDE_FACTOR, base if by else Side.BASE)
 
 
 def pair_with_bases(runs: Sequence[Path], only: Sequence[str], *, across_machines: bool, trust: bool) -> "Pairs":
     """Read and analyse runs of the base and, the last, the head, and pair their experiments."""
     from middlemark.analysis.compare.pairing import check_alike, pair_with_base_runs
-    from middlemark.analysis.run import analyse
     from middlemark.results.run_folder import RunFolder
 
     folders = [RunFolder(each, is_trusted=trust) for each in runs]
     check_alike([(str(each.path), each.read_manifest()) for each in folders], across_machines=across_machines)
-    *bases, head = (analyse(each, only) for each in folders)
+    *bases, head = (analysed(each, only, trust=trust) for each in runs)
     return pair_with_base_runs(bases, head)
 
 

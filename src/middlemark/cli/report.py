@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import boundary
-from middlemark.cli.arguments import Trust
+from middlemark.cli.arguments import Trust, analysed
 from middlemark.cli.boundary import say
 from middlemark.report.output.formats import ExportFormat, ReportFormat, format_help
 
@@ -47,15 +47,13 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 ) -> None:
     """Make the report of a run again, or its figures and tables as files for a paper."""
     _check_options(kind, out, as_json=as_json)
-    from middlemark.analysis.run import analyse
-    from middlemark.results.run_folder import RunFolder
-
-    folder = RunFolder(run, is_trusted=trust)
     if recompute:
         from middlemark.report.output.data import recompute_metrics
+        from middlemark.results.run_folder import RunFolder
 
-        recompute_metrics(folder)
-    findings = analyse(folder)
+        say("computing the metrics of each trial from its samples", err=True)
+        recompute_metrics(RunFolder(run, is_trusted=trust))
+    findings = analysed(run, trust=trust)
     if kind is not ReportFormat.HTML:
         from middlemark.report.output.figures import write_parts
 

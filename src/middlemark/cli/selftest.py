@@ -60,12 +60,10 @@ def _run(middleware: str, trials: int, out: Path | None, as_json: bool) -> Path:
 
 def _rates(folder: Path, blocks: int) -> "tuple[ChanceRate, ...]":
     from middlemark.analysis.compare.selftest import chance_rates
-    from middlemark.analysis.run import analyse
     from middlemark.errors import UsageError
-    from middlemark.results.run_folder import RunFolder
     from middlemark.suite.metrics import usual_metrics
 
-    findings = analyse(RunFolder(folder))
+    findings = arguments.analysed(folder)
     rates = chance_rates(findings.experiments, usual_metrics(), blocks, findings.manifest.seed)
     if not rates:
         raise UsageError(

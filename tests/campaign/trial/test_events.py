@@ -1,6 +1,7 @@
 """Waiting for what processes say: what ends a wait, and that nothing else does."""
 
 import asyncio
+import json
 import time
 from pathlib import Path
 
@@ -25,3 +26,16 @@ def test_an_interruption_together_with_an_event_is_not_lost(tmp_path: Path, turn
         return waiting.cancelled()
 
     assert asyncio.run(interrupted())
+
+
+def test_a_field_of_an_event_never_takes_the_place_of_the_line_s_own(tmp_path: Path) -> None:
+    reader = EventReader(tmp_path)
+    reader.note("front", {"event": "something", "at_ns": -1, "process": "somebody"})
+    (line,) = map(json.loads, reader.lines)
+    assert line["process"] == "front"
+    assert line["at_ns"] > 0
+    assert {name: value for name, value in line.items() if name not in {"process", "at_ns"}} == {
+        "event": "something",
+        "event_at_ns": -1,
+        "event_process": "somebody",
+    }

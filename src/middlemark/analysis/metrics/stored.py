@@ -192,10 +192,19 @@ def _gaps(series: TimeSeries) -> bool:
     return len(series.latency_p50_ns) != -(-n // (longer_ns // part_ns))
 
 
-def load_or_measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
-    """The metrics of a valid trial; raises where its files can't be read or contradict each other."""
+def load_or_measure(
+    folder: TrialFolder, record: TrialRecord, on_measuring: Callable[[], None] | None = None
+) -> MeasuredTrial:
+    """The metrics of a valid trial; raises where its files can't be read or contradict each other.
+
+    Before it computes them from the samples, which takes a while, it calls `on_measuring`.
+    """
     found = read_stored(folder, record)
-    return measure(folder, record) if found is None else found
+    if found is not None:
+        return found
+    if on_measuring is not None:
+        on_measuring()
+    return measure(folder, record)
 
 
 def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:

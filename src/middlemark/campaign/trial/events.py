@@ -145,7 +145,10 @@ class EventReader:
         return outcome.model_copy(update={"exit_status": status, "last_log_lines": last_lines(log)})
 
     def _line(self, at_ns: int, worker: str, said: dict[str, object]) -> None:
-        self.lines.append(json.dumps({"at_ns": at_ns, "process": worker, **said}))
+        """What is said may have fields of the line's own names, which `event_` tells apart."""
+        line: dict[str, object] = {"at_ns": at_ns, "process": worker}
+        line |= {f"event_{name}" if name in line else name: value for name, value in said.items()}
+        self.lines.append(json.dumps(line))
 
 
 def _how_it_ended(exit_status: int) -> str:
