@@ -10,6 +10,7 @@ from behaviour import Behaviour
 from middlemark.cli.main import app
 from middlemark.errors import UsageError
 from middlemark.results.run_folder import RunFolder
+from middlemark.suite import Delivery
 from shared_runs import SharedRuns
 
 SUITE = """
@@ -133,3 +134,18 @@ def test_runs_without_a_common_experiment_say_in_what_they_differ(runs: SharedRu
     answer = RUNNER.invoke(app, ["compare", str(base.path), str(head.path)])
     assert isinstance(answer.exception, UsageError)
     assert "workload" in (answer.exception.remedy or "")
+
+
+def test_sides_of_different_deliveries_are_said_to_differ(runs: SharedRuns) -> None:
+    folder = run(runs, udp=Behaviour(), tcp=Behaviour(delivery=Delivery.OWN_THREAD))
+    answer = RUNNER.invoke(app, ["compare", str(folder.path), "--by", "middleware"])
+    assert "Deliveries differ: own_thread (tcp); library_thread (udp)." in answer.stdout
+    data = RUNNER.invoke(app, ["compare", str(folder.path), "--by", "middleware", "--json"])
+    assert {tuple(each["deliveries"]) for each in json.loads(data.stdout)["comparisons"]} == {
+        ("own_thread", "library_thread")
+    }
+
+
+def test_sides_of_one_delivery_need_no_sentence(runs: SharedRuns) -> None:
+    folder = run(runs, udp=Behaviour(), tcp=Behaviour())
+    assert "Deliveries" not in RUNNER.invoke(app, ["compare", str(folder.path), "--by", "middleware"]).stdout

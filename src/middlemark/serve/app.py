@@ -22,7 +22,7 @@ from middlemark.analysis.compare.pairing import pair_runs
 from middlemark.analysis.verdicts.judge import Verdict
 from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import digest as means
-from middlemark.report.conclusions.comparison import row
+from middlemark.report.conclusions.comparison import pair_deliveries, row
 from middlemark.report.elements.chart import Chart
 from middlemark.report.output.markup import FILTERS
 from middlemark.report.output.packing import program
@@ -104,7 +104,8 @@ class _Pages:
         pairs = pair_runs(findings(base), findings(head))
         found = compare_usual_metrics(pairs.pairs, MARGIN)
         sections = [
-            (pair, [(row(each), each.decided.verdict) for each in found if each.pair is pair]) for pair in pairs.pairs
+            (pair, pair_deliveries(pair), [(row(each), each.decided.verdict) for each in found if each.pair is pair])
+            for pair in pairs.pairs
         ]
         return self._page(
             f"{base.path.name} and {head.path.name}",

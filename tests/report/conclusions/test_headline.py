@@ -53,14 +53,14 @@ def test_a_headline_about_different_deliveries_says_so(tmp_path: Path) -> None:
     fast = Behaviour(latency_ns=20_000, delivery=Delivery.OWN_THREAD)
     said = told(tmp_path, fast=fast, slow=Behaviour(latency_ns=80_000))
     assert said.headline == "fast has the lowest latency; deliveries differ"
-    assert said.sentences[-1].endswith("(own_thread: fast; library_thread: slow).")
+    assert said.sentences[-1] == "Deliveries differ: own_thread (fast); library_thread (slow)."
 
 
 def test_a_baseline_of_another_delivery_is_told_below_the_headline(tmp_path: Path) -> None:
     floor = Behaviour(latency_ns=10_000, library="none", delivery=Delivery.POLLING)
     said = told(tmp_path, floor=floor, fast=Behaviour(latency_ns=20_000), slow=Behaviour(latency_ns=80_000))
     assert said.headline == "fast has the lowest latency"
-    assert said.sentences[-1].endswith("(polling: floor; library_thread: fast and slow).")
+    assert said.sentences[-1] == "Deliveries differ: polling (floor); all others library_thread."
 
 
 def test_a_single_candidate_has_the_lowest_of_nothing(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.internals.observers import Observed, observed, observed_lines
 from middlemark.report.internals.wire import overhead_chart, overhead_table
+from middlemark.suite import Delivery
 from shared_runs import SharedRuns
 
 SUITE = """
@@ -74,15 +75,17 @@ def test_the_overhead_falls_with_the_size(runs: SharedRuns) -> None:
     findings, who = watched(runs)
     overhead = overhead_table(findings.experiments, who)
     assert overhead is not None
-    assert overhead.headings[2:] == ("100 B", "1.00 kB")
-    assert overhead.lines[0][2:] == ("2.00", "1.10")
+    assert overhead.headings[1:] == ("delivery", "setting", "100 B", "1.00 kB")
+    assert overhead.lines[0][3:] == ("2.00", "1.10")
     assert overhead_chart(findings.experiments, who) is not None
 
 
 def test_the_way_of_a_message_is_told_in_its_parts_and_drawn(runs: SharedRuns) -> None:
     found = shown(runs, observe="kernel_path")
     (row,) = table(found, "The path of a typical message")
-    assert {name: cell.split(", ")[-1] for name, cell in row.items() if name not in {"middleware", "whole, µs"}} == {
+    assert {
+        name: cell.split(", ")[-1] for name, cell in row.items() if name not in {"middleware", "delivery", "whole, µs"}
+    } == {
         "middleware, sender": "10 %",
         "kernel, sender": "10 %",
         "queue": "10 %",
@@ -163,3 +166,16 @@ def test_the_terminal_says_what_observing_cost_and_what_was_seen(runs: SharedRun
     assert "µs of CPU a message" in figures
     assert "2.00 bytes on the wire for each of payload" in figures
     assert sum("capture.pcapng, Wireshark: rtps" in line for line in lines) == 4
+
+
+def test_every_table_and_chart_of_several_middlewares_has_their_deliveries(runs: SharedRuns) -> None:
+    behaviours = {"called": Behaviour(), "polling": Behaviour(delivery=Delivery.POLLING)}
+    for observe in ("resources", "wire", "kernel_path"):
+        findings = runs.findings(SUITE.format(observe=observe), behaviours)
+        who = series_by_experiment(findings.manifest, [each.experiment for each in findings.experiments])
+        found = observed(findings.comparisons[0], who)
+        assert found is not None
+        for own in found.tables:
+            assert own.headings[1] == "delivery", own.title
+            assert {(row[0], row[1]) for row in own.lines} <= {("called", "library_thread"), ("polling", "polling")}
+        assert {"Deliveries differ: " in chart.caption for chart in found.charts} <= {True}

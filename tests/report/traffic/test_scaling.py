@@ -45,7 +45,7 @@ def test_where_deliveries_differ_each_line_and_the_caption_say_so(tmp_path: Path
     assert second.startswith("two imu delivery=own_thread: ")
     who = series_by_experiment(findings.manifest, [each.experiment for each in findings.experiments])
     (chart,) = scaling_charts(findings, who)
-    assert chart.caption.endswith("(library_thread: one; own_thread: two).")
+    assert chart.caption.endswith("Deliveries differ: library_thread (one); own_thread (two).")
 
 
 def test_a_run_of_one_size_has_none(tmp_path: Path) -> None:

@@ -17,11 +17,13 @@ from rich.table import Table
 from rich.text import Text
 
 from middlemark.analysis.compare.metrics import MetricComparison
+from middlemark.analysis.compare.pairing import Pair
 from middlemark.analysis.compare.selftest import BOUND, ChanceRate
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.difference import Difference, NoDifference
 from middlemark.analysis.verdicts.judge import SHARE_MARGIN, Verdict, direction
+from middlemark.report.elements.delivery import deliveries_of, delivery_cell
 from middlemark.report.elements.formatting import (
     ABSENT,
     MEBIBYTES,
@@ -145,7 +147,14 @@ def print_compared(all_compared: Sequence[MetricComparison], margin: float, cons
                 verdict.append(f"\n{each.why}", "dim")
             table.add_row(metric, *map(Text, (each.first, each.second, each.difference)), verdict)
         console.print(table)
+        if deliveries := pair_deliveries(pair):
+            console.print(Text(deliveries, "dim"))
     console.print(Text(reading(all_compared, margin), "dim"))
+
+
+def pair_deliveries(pair: Pair) -> str:
+    """In a sentence, which side has which delivery; empty where both have the same."""
+    return deliveries_of(zip(pair.names, pair.sides, strict=True))
 
 
 def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
@@ -189,6 +198,7 @@ def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, 
             "setting": each.pair.setting,
             "experiments": [side.experiment.id for side in each.pair.sides],
             "sides": list(each.pair.names),
+            "deliveries": [None if (cell := delivery_cell(side)).is_missing else cell.text for side in each.pair.sides],
             "stream": each.stream,
             "figure": each.metric.name,
             "metric": each.metric.stored_name,

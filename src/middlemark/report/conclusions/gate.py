@@ -19,7 +19,7 @@ from middlemark.analysis.compare.pairing import Pairs
 from middlemark.analysis.decisions.gate import JudgedCondition
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.comparison import comparison_data as compared_data
-from middlemark.report.conclusions.comparison import row, unit_of
+from middlemark.report.conclusions.comparison import pair_deliveries, row, unit_of
 from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.plain_text import markdown_text, plain_text
 from middlemark.suite.yaml.quantity import plural
@@ -68,7 +68,8 @@ def _against_words(each: JudgedCondition) -> str:
 
 def print_gated(found: Sequence[JudgedCondition], console: Console) -> None:
     """A table for each setting with one line a condition, then how many failed."""
-    for setting, own in groupby(sorted(found, key=_setting), key=_setting):
+    for setting, group in groupby(sorted(found, key=_setting), key=_setting):
+        own = list(group)
         console.print()
         console.print(Text(setting, "bold"))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
@@ -79,7 +80,14 @@ def print_gated(found: Sequence[JudgedCondition], console: Console) -> None:
                 *map(Text, _cells(each)), Text(DECISIONS[each.result.judgement], _STYLES[each.result.judgement])
             )
         console.print(table)
+        for words in _deliveries(own):
+            console.print(Text(words, "dim"))
     console.print(Text(headline(found), "bold"))
+
+
+def _deliveries(found: Sequence[JudgedCondition]) -> list[str]:
+    """A sentence for each pair whose sides have different deliveries."""
+    return list(dict.fromkeys(filter(None, (pair_deliveries(each.compared.pair) for each in found))))
 
 
 def markdown(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool = True) -> str:
@@ -89,7 +97,7 @@ def markdown(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails:
     for each in found:
         cells = (_setting(each), *_cells(each))
         lines.append(f"| {' | '.join(map(markdown_text, cells))} | {_MARKS[each.result.judgement]} |")
-    lines += ["", _READING]
+    lines += ["", " ".join([_READING, *map(markdown_text, _deliveries(found))])]
     lines += ["", *(f"- {markdown_text(each)}" for each in pairs.alone)] if pairs.alone else []
     return "\n".join(lines) + "\n"
 

@@ -14,6 +14,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Method
 from middlemark.report.conclusions.headline import SAID, distinguishing, in_words
+from middlemark.report.elements.delivery import deliveries_of
 from middlemark.report.elements.formatting import unit_of
 from middlemark.report.elements.labels import Series, Trials, trials_behind
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Table, estimate_cell, table, values
@@ -47,6 +48,8 @@ class HeatMap:
     """Label, colour, and a cell for each column; None where nothing was planned."""
     trials: Trials
     """By label."""
+    deliveries: str
+    """In a sentence, which row has which delivery; empty where all have the same."""
 
 
 def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mapping[str, Series]) -> list[HeatMap]:
@@ -71,7 +74,8 @@ def heat_table(heat_map: HeatMap) -> Table:
         if cell is not None and cell.note and cell.note != cell.text
     ]
     columns = (MIDDLEWARE, *values(*heat_map.columns))
-    return table(heat_map.title, columns, rows, "; ".join(notes), detail=heat_map.unit)
+    caption = " ".join(filter(None, [heat_map.deliveries, "; ".join(notes)]))
+    return table(heat_map.title, columns, rows, caption, detail=heat_map.unit)
 
 
 def _varies(comparisons: Sequence[Comparison], name: str) -> bool:
@@ -116,8 +120,8 @@ def _heat_map(
     )
     kind = group[0][0].criterion.distribution
     unit = f"median, {unit_of(kind).name}" if kind else "payload, MB/s"
-    behind = trials_behind((label, each) for (label, _), own in sorted(found.items()) for each, _, _ in own.values())
-    return HeatMap(title, unit, columns, rows, behind)
+    labelled = [(label, each) for (label, _), own in sorted(found.items()) for each, _, _ in own.values()]
+    return HeatMap(title, unit, columns, rows, trials_behind(labelled), deliveries_of(labelled))
 
 
 def _column(comparison: Comparison, across: str) -> str:

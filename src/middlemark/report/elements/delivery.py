@@ -29,14 +29,26 @@ def deliveries_cell(experiments: Iterable[ExperimentFindings]) -> Cell:
     return Cell(", ".join(sorted({cell.text for cell in cells if not cell.is_missing})) or None)
 
 
+def delivery_columns(each: ExperimentFindings, who: Mapping[str, Series]) -> tuple[str, Cell]:
+    """What a row begins with below `MIDDLEWARE` and `DELIVERY`."""
+    return who[each.experiment.id].label, delivery_cell(each)
+
+
 def differing_deliveries(experiments: Iterable[ExperimentFindings], who: Mapping[str, Series]) -> str:
     """In a sentence, who has which delivery; empty where all have the same."""
-    having: dict[str, list[str]] = {}
-    for each in experiments:
+    return deliveries_of((who[each.experiment.id].label, each) for each in experiments)
+
+
+def deliveries_of(labelled: Iterable[tuple[str, ExperimentFindings]]) -> str:
+    """The same of experiments with names of their own; those that most have are not named one by one."""
+    having: dict[str, dict[str, None]] = {}
+    for label, each in labelled:
         delivery = delivery_cell(each)
         if not delivery.is_missing:
-            having.setdefault(delivery.text, []).append(who[each.experiment.id].label)
+            having.setdefault(delivery.text, {})[label] = None
     if len(having) < 2:
         return ""
-    words = "; ".join(f"{delivery}: {listed(labels)}" for delivery, labels in having.items())
-    return f"Deliveries differ, and are a part of what is compared ({words})."
+    *fewer, (usual, labels) = sorted(having.items(), key=lambda item: len(item[1]))
+    words = [f"{delivery} ({listed(list(names))})" for delivery, names in fewer]
+    last = f"{usual} ({next(iter(labels))})" if len(labels) == 1 else f"all others {usual}"
+    return f"Deliveries differ: {'; '.join([*words, last])}."

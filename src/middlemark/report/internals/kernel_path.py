@@ -17,6 +17,7 @@ from middlemark.analysis.kernel.breakdown import CUTS, call_of_metric
 from middlemark.analysis.kernel.segments import Part, SetAside, Side
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.delivery import DELIVERY, delivery_columns, differing_deliveries
 from middlemark.report.elements.formatting import (
     ABSENT,
     COUNT,
@@ -109,7 +110,8 @@ def path_charts(seen: Comparison, who: Mapping[str, Series]) -> list[Chart]:
     )
     description = "A stacked bar for each middleware; the tables below have the values."
     estimates = [each.estimate(seen.setting.subject, "path_typical_whole_ns") for each in seen.experiments]
-    words = " ".join([n_words(estimates), *(f"{words}." for words in path_doubts(seen, who))])
+    doubts = (f"{words}." for words in path_doubts(seen, who))
+    words = " ".join(filter(None, [n_words(estimates), differing_deliveries(seen.experiments, who), *doubts]))
     times, shares = drawn.lengths("µs of one-way time"), drawn.shares("share of one-way time")
     return [
         Chart("kernelpath", "Where the time goes", f"{TYPICAL} {words}", description, times),
@@ -168,8 +170,8 @@ def _parts_table(seen: Comparison, who: Mapping[str, Series], kind: str) -> Tabl
         if whole is not None and whole.value:
             found = (each.estimate(stream, f"path_{kind}_{part}_ns") for part in PARTS)
             cells = (estimate_cell(estimate, MICROSECONDS, whole.value) for estimate in found)
-            rows.append((who[each.experiment.id].label, estimate_cell(whole, MICROSECONDS), *cells))
-    columns = (MIDDLEWARE, Column("whole", "µs"), *values(*(name for name, _ in PARTS.values())))
+            rows.append((*delivery_columns(each, who), estimate_cell(whole, MICROSECONDS), *cells))
+    columns = (MIDDLEWARE, DELIVERY, Column("whole", "µs"), *values(*(name for name, _ in PARTS.values())))
     caption = (
         "µs and share of the whole. Medians of trials, so that the sum of the parts may differ slightly from the whole."
     )
@@ -179,7 +181,7 @@ def _parts_table(seen: Comparison, who: Mapping[str, Series], kind: str) -> Tabl
 def _packets_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
     stream = seen.setting.subject
     rows: list[Row] = [
-        (who[each.experiment.id].label, *metric_cells(PACKETS, each, stream))
+        (*delivery_columns(each, who), *metric_cells(PACKETS, each, stream))
         for each in seen.experiments
         if each.estimate(stream, "path_typical_first_queued_ns") is not None
     ]
@@ -188,13 +190,13 @@ def _packets_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
         "hand-over on. With a broker between sender and receiver: the first packet to it, the last packet from it. "
         "Medians of trials."
     )
-    return table("The packets of a message", (MIDDLEWARE, *metric_columns(PACKETS)), rows, caption)
+    return table("The packets of a message", (MIDDLEWARE, DELIVERY, *metric_columns(PACKETS)), rows, caption)
 
 
 def _counts_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
     stream = seen.setting.subject
     rows: list[Row] = [
-        (who[each.experiment.id].label, *metric_cells(COUNTS, each, stream))
+        (*delivery_columns(each, who), *metric_cells(COUNTS, each, stream))
         for each in seen.experiments
         if each.estimate(stream, "path_set_aside_share") is not None
     ]
@@ -204,7 +206,7 @@ def _counts_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
         "leads back to the sender), ambiguous (not distinguishable from another message), not in order (a part would "
         "be negative)."
     )
-    return table("Kernel operations of a message", (MIDDLEWARE, *metric_columns(COUNTS)), rows, caption)
+    return table("Kernel operations of a message", (MIDDLEWARE, DELIVERY, *metric_columns(COUNTS)), rows, caption)
 
 
 def _calls_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
@@ -220,13 +222,13 @@ def _calls_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
         for call in sorted(totals, key=lambda call: (-totals[call], call)):
             if totals[call] >= RARE:
                 cells = (estimate_cell(by_call[call].get(side), COUNT) for side in Side)
-                rows.append((who[each.experiment.id].label, call, *cells))
+                rows.append((*delivery_columns(each, who), call, *cells))
     caption = (
         "Calls that were entered or left between a message's hand-over and its arrival, by any thread of the process: "
         "the publisher's sleep until its next message is one of them. Means over messages, medians of trials. Calls "
         "that are made less than once in twenty messages are left out."
     )
-    return table("System calls of a message", (MIDDLEWARE, *named("call"), *values(*Side)), rows, caption)
+    return table("System calls of a message", (MIDDLEWARE, DELIVERY, *named("call"), *values(*Side)), rows, caption)
 
 
 def _value(each: ExperimentFindings, stream: str, metric: str) -> float | None:

@@ -13,6 +13,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, short
+from middlemark.report.elements.delivery import DELIVERY, delivery_columns, differing_deliveries
 from middlemark.report.elements.formatting import MEBIBYTES, Unit
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
@@ -46,10 +47,10 @@ def growth_table(sampled: Comparison, who: Mapping[str, Series]) -> Table:
         for process in _processes(each):
             slope, low, high = (each.estimate(process, SLOPE.format(end)) for end in ("", "_low", "_high"))
             cells = (value_cell(estimate_cell(end, KIBIBYTES_PER_S)) for end in (slope, low, high))
-            label = who[each.experiment.id].label
-            rows.append((label, process.removeprefix(process_subject("")), *cells, _lasting(each, process)))
+            name = process.removeprefix(process_subject(""))
+            rows.append((*delivery_columns(each, who), name, *cells, _lasting(each, process)))
     growth = (Column("growth", KIBIBYTES_PER_S.name), *values("from", "to"))
-    return table("Growth of memory", (MIDDLEWARE, *named("process"), *growth, *named("lasts")), rows, GROWTH)
+    return table("Growth of memory", (MIDDLEWARE, DELIVERY, *named("process"), *growth, *named("lasts")), rows, GROWTH)
 
 
 def growing(seen: ExperimentFindings | None) -> list[str]:
@@ -102,8 +103,8 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Series]) -> Chart | None
         caption=(
             "Resident memory of each process with its child processes, sampled ten times a second; from the first "
             "valid trial of each middleware whose resources were sampled, n = 1 trial each. The middleware is "
-            "initialised before the window begins."
-        ),
+            f"initialised before the window begins. {differing_deliveries(drawn, who)}"
+        ).rstrip(),
         description="A line for each process over the trial's time; the table Memory has the values of the window.",
         spec=finished(lines, height=220, rows=rows),
     )

@@ -11,23 +11,19 @@ from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.verdicts.difference import Difference, ratio
-from middlemark.analysis.verdicts.judge import Verdict, judge_difference
 from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.delivery import DELIVERY, delivery_columns
 from middlemark.report.elements.formatting import (
-    ABSENT,
     COUNT,
     MEBIBYTES,
     MICROSECONDS,
     PER_SECOND,
     PERCENT_OF_CORE,
     Unit,
-    times,
 )
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
-    Column,
     MetricColumn,
     Row,
     Table,
@@ -36,16 +32,15 @@ from middlemark.report.elements.tables import (
     metric_columns,
     named,
     table,
-    values,
 )
+from middlemark.report.internals.cost import cost_lines, cost_table
 from middlemark.report.internals.kernel_path import path_charts, path_doubts, path_tables
 from middlemark.report.internals.memory import growing, growth_table, memory_chart
 from middlemark.report.internals.message_path import message_charts
 from middlemark.report.internals.wire import capture_lines, capture_table, link_traffic_table, wire_table
 from middlemark.report.traffic.bars import Bars, bar_chart
 from middlemark.suite import Observation
-from middlemark.suite.metrics import TRIAL, Key, host_subject, process_subject
-from middlemark.suite.yaml.quantity import plural
+from middlemark.suite.metrics import TRIAL, host_subject, process_subject
 
 SHARE_OF_TIME = Unit("% of the time")
 Columns = tuple[MetricColumn, ...]
@@ -92,6 +87,9 @@ PER_MESSAGE = (
     "CPU time of all applications and services per delivered message, from trials whose resources were sampled. "
     "Median of trials with confidence interval."
 )
+CPU_BARS = Bars(
+    "percpu", "CPU for each message", TRIAL, "cpu_per_message_ns", "µs of CPU time", MICROSECONDS, PER_MESSAGE
+)
 
 
 @dataclass(frozen=True)
@@ -113,12 +111,9 @@ def observed(comparison: Comparison, who: Mapping[str, Series]) -> Observed | No
         return None
     sampled, wired = seen_by(comparison, Observation.RESOURCES), seen_by(comparison, Observation.WIRE)
     cut, captured = seen_by(comparison, Observation.KERNEL_PATH), seen_by(comparison, Observation.CAPTURE)
-    cpu = Bars(
-        "percpu", "CPU for each message", TRIAL, "cpu_per_message_ns", "µs of CPU time", MICROSECONDS, PER_MESSAGE
-    )
-    charts = (*path_charts(cut, who), bar_chart(sampled, who, cpu), memory_chart(sampled, who))
+    charts = (*path_charts(cut, who), bar_chart(sampled, who, CPU_BARS), memory_chart(sampled, who))
     return Observed(
-        cost=_cost_table(comparison, who),
+        cost=cost_table(comparison, who),
         charts=tuple(chart for chart in charts if chart),
         messages=tuple(message_charts(cut, who)),
         tables=tuple(
@@ -169,8 +164,8 @@ def _process_table(title: str, seen: Comparison, who: Mapping[str, Series], colu
         subjects = sorted({key.subject for key in each.estimates if key.metric in metrics and key.subject != TRIAL})
         for subject in subjects:
             name = subject.removeprefix(process_subject(""))
-            rows.append((who[each.experiment.id].label, name, *metric_cells(columns, each, subject)))
-    return table(title, (MIDDLEWARE, *named("process"), *metric_columns(columns)), rows, caption)
+            rows.append((*delivery_columns(each, who), name, *metric_cells(columns, each, subject)))
+    return table(title, (MIDDLEWARE, DELIVERY, *named("process"), *metric_columns(columns)), rows, caption)
 
 
 def _machine_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
@@ -181,19 +176,14 @@ def _machine_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
         for subject in (TRIAL, *others):
             if any(each.estimate(subject, column.metric) for column in MACHINE):
                 machine = "this one" if subject == TRIAL else subject.removeprefix(host_subject(""))
-                rows.append((who[each.experiment.id].label, machine, *metric_cells(MACHINE, each, subject)))
+                rows.append((*delivery_columns(each, who), machine, *metric_cells(MACHINE, each, subject)))
     caption = "Pressure: the share of the window in which some task of the machine had to wait (PSI)."
-    return table("The machine", (MIDDLEWARE, *named("machine"), *metric_columns(MACHINE)), rows, caption)
+    return table("The machine", (MIDDLEWARE, DELIVERY, *named("machine"), *metric_columns(MACHINE)), rows, caption)
 
 
 def observed_lines(comparison: Comparison, who: Mapping[str, Series]) -> tuple[str, ...]:
     """For a narrow place: what observing cost where that is known, and what each middleware's observers came to."""
-    lines = [
-        f"{cost.label}: observing {str(cost.observation).replace('_', ' ')} cost {_ratio_words(cost.main)} in "
-        f"{_ranked_by(comparison)}, {_ratio_words(cost.cpu)} in CPU"
-        for cost in _costs(comparison, who)
-        if cost.main or cost.cpu
-    ]
+    lines = cost_lines(comparison, who)
     for each in comparison.experiments:
         found = [_metric_words(each, *wanted) for wanted in IN_TERMINAL]
         packets = _packets(each, comparison.setting.subject)
@@ -219,71 +209,6 @@ def _metric_words(each: ExperimentFindings, observation: Observation, metric: st
     seen = each.observed.get(observation)
     cell = estimate_cell(seen.estimate(TRIAL, metric) if seen else None, unit)
     return "" if cell.is_missing else words.format(cell.text)
-
-
-@dataclass(frozen=True)
-class _Cost:
-    """What one observation cost one middleware, as ratios of observed to unobserved trials, paired by block."""
-
-    label: str
-    observation: Observation
-    valid: str
-    main: Difference | None
-    """Of what the setting is ranked by."""
-    cpu: Difference | None
-
-
-def _costs(comparison: Comparison, who: Mapping[str, Series]) -> list[_Cost]:
-    return [
-        _Cost(
-            who[each.experiment.id].label,
-            observation,
-            f"{seen.n_valid} of {plural(len(seen.outcomes), 'trial')}",
-            comparison.ratio(seen, each),
-            _cpu_ratio(seen, each),
-        )
-        for each in comparison.experiments
-        for observation, seen in each.observed.items()
-    ]
-
-
-def _ranked_by(comparison: Comparison) -> str:
-    kind = comparison.criterion.distribution
-    return kind.value.replace("_", " ") if kind else "goodput"
-
-
-def _cost_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
-    """Observed over unobserved, paired by block."""
-    columns = (
-        MIDDLEWARE,
-        *named("observation"),
-        *values("valid"),
-        Column(_ranked_by(comparison), "observed to unobserved"),
-        Column("CPU", "observed to unobserved"),
-    )
-    return table(
-        "What observing cost",
-        columns,
-        [
-            (cost.label, str(cost.observation), cost.valid, _ratio_words(cost.main), _ratio_words(cost.cpu))
-            for cost in _costs(comparison, who)
-        ],
-        "Ratios of the medians of observed and unobserved trials, paired by block, with 95 % confidence intervals. "
-        "Observed trials enter only the metrics of this part.",
-    )
-
-
-def _cpu_ratio(seen: ExperimentFindings, each: ExperimentFindings) -> Difference | None:
-    key = Key(TRIAL, "cpu_percent_of_core")
-    found = ratio(each.block_values(key), seen.block_values(key), paired=True)
-    return found if isinstance(found, Difference) else None
-
-
-def _ratio_words(found: Difference | None) -> str:
-    if found is None:
-        return ABSENT
-    said = judge_difference(found, lower_is_better=True).verdict
-    return f"{times(found)}{'' if said in {Verdict.BETTER, Verdict.WORSE} else ', no significant difference'}"
 
 
 def _unavailable(comparison: Comparison, who: Mapping[str, Series]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale
+from middlemark.report.elements.delivery import DELIVERY, deliveries_cell, delivery_columns, differing_deliveries
 from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, size
 from middlemark.report.elements.labels import Series, n_trials, trials_behind
 from middlemark.report.elements.tables import (
@@ -57,14 +58,14 @@ def wire_table(wired: Comparison, who: Mapping[str, Series]) -> Table:
             phases = [_amount(each, phase) for phase in PHASES]
             ratios = metric_cells(_PER_MESSAGE, each, TRIAL)
             split = [_amount(each, name) if _is_separable(each) else NOT_SEPARABLE for name in ("data", "control")]
-            rows.append((who[each.experiment.id].label, *phases, *split, *ratios))
+            rows.append((*delivery_columns(each, who), *phases, *split, *ratios))
     traffic = values(*PHASES.values(), "data in the window", "control in the window")
     about = (
         f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts without publisher, server "
         "and broker sent. Data: everything else, including the little control traffic of hosts that send payload. "
         "Where every host sends payload, the two can't be separated. Medians of trials."
     )
-    columns = (MIDDLEWARE, *traffic, *metric_columns(_PER_MESSAGE))
+    columns = (MIDDLEWARE, DELIVERY, *traffic, *metric_columns(_PER_MESSAGE))
     return table("On the wire", columns, rows, about, detail="all hosts together")
 
 
@@ -91,8 +92,14 @@ def link_traffic_table(wired: Comparison, who: Mapping[str, Series]) -> Table:
         for host, network in dict.fromkeys((t.host, t.network) for r in each.records for t in r.wire):
             cells = (_both_directions(each, (host, network, phase)) for phase in PHASES)
             sends = _what_is_sent(each, host)
-            rows.append((who[each.experiment.id].label, f"{host} – {network}", *cells, sends))
-    columns = (MIDDLEWARE, *named("link"), *values(*PHASES.values()), *named("what the host sends in the window"))
+            rows.append((*delivery_columns(each, who), f"{host} – {network}", *cells, sends))
+    columns = (
+        MIDDLEWARE,
+        DELIVERY,
+        *named("link"),
+        *values(*PHASES.values()),
+        *named("what the host sends in the window"),
+    )
     about = (
         "Bytes, packets; medians of trials. A host that sends payload and receives some sends both data and control "
         "on one interface: only a capture separates them."
@@ -175,10 +182,15 @@ def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
         return None
     sizes = sorted({size_bytes for points in by_setting.values() for size_bytes in points})
     rows: list[Row] = [
-        (*name, *(estimate_cell(points[s].estimate(TRIAL, OVERHEAD), COUNT) if s in points else NOTHING for s in sizes))
-        for name, points in by_setting.items()
+        (
+            label,
+            deliveries_cell(points.values()),
+            setting,
+            *(estimate_cell(points[s].estimate(TRIAL, OVERHEAD), COUNT) if s in points else NOTHING for s in sizes),
+        )
+        for (label, setting), points in by_setting.items()
     ]
-    columns = (MIDDLEWARE, *named("setting"), *values(*map(size, sizes)))
+    columns = (MIDDLEWARE, DELIVERY, *named("setting"), *values(*map(size, sizes)))
     return table("Bytes on the wire for each byte of payload", columns, rows, ABOUT, detail="by message size")
 
 
@@ -197,10 +209,11 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
         (f"{label}, {setting}", each) for (label, setting), own in drawn.items() for _, each in sorted(own.items())
     ]
     n = n_trials(each.estimate(TRIAL, OVERHEAD) for _, each in behind)
+    deliveries = differing_deliveries((each for _, each in behind), who)
     return Chart(
         id="overhead",
         title="Overhead on the wire over message size",
-        caption=f"{ABOUT} Medians of trials. {n}",
+        caption=f"{ABOUT} Medians of trials. {n} {deliveries}".rstrip(),
         description="A line for each middleware and setting; the table below has the values.",
         spec=finished(*_overhead_lines(rows, who), height=280, rows=rows),
         trials=trials_behind(behind),

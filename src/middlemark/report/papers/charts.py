@@ -13,7 +13,7 @@ import altair as alt
 from middlemark.analysis.compare.published import Correlation, Pair, PaperComparison
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale, short
 from middlemark.report.elements.labels import Series
-from middlemark.report.papers.tables import shown_unit
+from middlemark.report.papers.tables import paper_deliveries, shown_unit
 from middlemark.suite.metrics import Metric
 from middlemark.suite.yaml.quantity import plural
 
@@ -41,10 +41,11 @@ def _chart(correlation: Correlation, compared: PaperComparison, who: Mapping[str
     line = alt.Chart(alt.NamedData("equal")).mark_line(strokeWidth=1, opacity=0.5).encode(x=x, y=y)
     marks = alt.Chart(alt.NamedData("points")).mark_point(size=50, strokeWidth=2, opacity=0.85)
     ends = [{"paper": end, "here": end} for end in scale.domain]
+    cells = plural(correlation.n_cells, "cell")
     return Chart(
         f"published-{metric.stored_name.replace('_', '-')}",
         f"{metric.name}: the paper's values against ours",
-        f"{plural(correlation.n_cells, 'cell')} with both values; on the line they are the same.",
+        f"{cells} with both values; on the line they are the same. {paper_deliveries(own)}".rstrip(),
         f"A point for each cell: {metric.name} in the paper and here.",
         finished(
             line,

@@ -12,6 +12,7 @@ from middlemark.analysis.decisions.paper_findings import JudgedFinding
 from middlemark.analysis.reproduced import ReproducedPaper
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.comparison import UNITS
+from middlemark.report.elements.delivery import deliveries_of
 from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, Unit, factor
 from middlemark.report.elements.tables import Cell, Column, Table, estimate_cell, named, sentences, table, values
 from middlemark.suite import Dimension
@@ -115,7 +116,13 @@ def _value_table(title: str, metric: Metric, compared: PaperComparison) -> Table
     pairs = (Column(f"{name}, {where}", unit.name) for name in who for where in ("paper", "here"))
     columns = (*named(*_factors(groups)), *pairs, *named("order in the paper", "order here"))
     rows = [_value_row(group, cells, who, unit) for group, cells in groups.items()]
-    return table(f"{title}: {metric.name}", columns, rows, "Ours are estimates over trials with 95 % intervals.")
+    caption = f"Ours are estimates over trials with 95 % intervals. {paper_deliveries(own)}".rstrip()
+    return table(f"{title}: {metric.name}", columns, rows, caption)
+
+
+def paper_deliveries(pairs: Iterable[Pair]) -> str:
+    """In a sentence, which of ours has which delivery; empty where all have the same."""
+    return deliveries_of((pair.who, pair.experiment) for pair in pairs if pair.experiment)
 
 
 def _value_row(group: Group, cells: Mapping[str, Pair], who: Sequence[str], unit: Unit) -> list[Cell]:
@@ -159,7 +166,8 @@ def ratio_table(title: str, compared: PaperComparison) -> Table | None:
     names = _factors(dict.fromkeys(each.group for each in compared.ratios))
     columns = (*named(*names, "metric", "ratio"), *values("paper", "here"), *named("order"))
     rows = [(*_setting(each), *_ratio(each)) for each in compared.ratios]
-    return table(f"{title}: ratios between middlewares", columns, rows)
+    deliveries = paper_deliveries(pair for each in compared.ratios for pair in (each.first, each.second))
+    return table(f"{title}: ratios between middlewares", columns, rows, deliveries)
 
 
 def _setting(each: Ratio) -> list[str]:

@@ -32,6 +32,7 @@ from middlemark.report.elements.chart import (
     short,
     with_rows,
 )
+from middlemark.report.elements.delivery import differing_deliveries
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, PERCENT_OF_CORE, Unit
 from middlemark.report.elements.labels import Series, n_trials
 from middlemark.suite.metrics import TRIAL
@@ -229,7 +230,8 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Series], bars: Bars) -> 
     scale = log_scale(shown) if bars.logarithmic else None
     spanned = any(row["low"] is not None for row in rows)  # of a single trial there are no intervals
     drawing = _bars(drawn_by, bars.axis, logarithmic=bars.logarithmic, spanned=spanned)
-    caption = f"{bars.caption} {n_trials(each.estimate(bars.subject, bars.metric) for each in drawn)}"
+    n = n_trials(each.estimate(bars.subject, bars.metric) for each in drawn)
+    caption = f"{bars.caption} {n} {differing_deliveries(drawn, who)}".rstrip()
     description = f"{bars.title} of each middleware, {bars.axis}."
     return Chart(bars.id, bars.title, caption, description, with_rows(drawing, scale, rows=rows))
 

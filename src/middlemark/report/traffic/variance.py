@@ -16,6 +16,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.experiment.variance import Advice, NoVarianceComponents, Pays, VarianceComponents, advise
 from middlemark.analysis.run import RunFindings
 from middlemark.report.conclusions.headline import describe_load, distinguishing
+from middlemark.report.elements.delivery import DELIVERY, delivery_columns
 from middlemark.report.elements.formatting import PERCENT, Unit, digits, listed
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Table, sentences, table, values
@@ -36,7 +37,7 @@ def spread_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | No
     """A row for each ranked experiment of each setting; None where nothing is known of any."""
     varying = distinguishing(findings.comparisons)
     rows = tuple(
-        (who[each.experiment.id].label, _setting(comparison, varying), *_cells(findings, comparison, each))
+        (*delivery_columns(each, who), _setting(comparison, varying), *_cells(findings, comparison, each))
         for comparison in findings.comparisons
         for each in comparison.ranked
     )
@@ -50,6 +51,7 @@ def spread_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | No
         "Spread over trials",
         (
             MIDDLEWARE,
+            DELIVERY,
             sentences("setting"),
             *values("trials", "lag 1"),
             Column("between trials", "%"),

@@ -1,0 +1,95 @@
+"""What observing cost: ratios of observed to unobserved trials, paired by block.
+
+What was seen is `observers`'; observed trials enter no other ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.verdicts.difference import Difference, ratio
+from middlemark.analysis.verdicts.judge import Verdict, judge_difference
+from middlemark.report.elements.formatting import ABSENT, times
+from middlemark.report.elements.labels import Series
+from middlemark.report.elements.tables import MIDDLEWARE, Column, Table, named, table, values
+from middlemark.suite import Observation
+from middlemark.suite.metrics import TRIAL, Key
+from middlemark.suite.yaml.quantity import plural
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """What one observation cost one middleware, as ratios of observed to unobserved trials, paired by block."""
+
+    label: str
+    observation: Observation
+    valid: str
+    main: Difference | None
+    """Of what the setting is ranked by."""
+    cpu: Difference | None
+
+
+def _costs(comparison: Comparison, who: Mapping[str, Series]) -> list[_Cost]:
+    return [
+        _Cost(
+            who[each.experiment.id].label,
+            observation,
+            f"{seen.n_valid} of {plural(len(seen.outcomes), 'trial')}",
+            comparison.ratio(seen, each),
+            _cpu_ratio(seen, each),
+        )
+        for each in comparison.experiments
+        for observation, seen in each.observed.items()
+    ]
+
+
+def _ranked_by(comparison: Comparison) -> str:
+    kind = comparison.criterion.distribution
+    return kind.value.replace("_", " ") if kind else "goodput"
+
+
+def cost_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+    """Observed over unobserved, paired by block."""
+    columns = (
+        MIDDLEWARE,
+        *named("observation"),
+        *values("valid"),
+        Column(_ranked_by(comparison), "observed to unobserved"),
+        Column("CPU", "observed to unobserved"),
+    )
+    return table(
+        "What observing cost",
+        columns,
+        [
+            (cost.label, str(cost.observation), cost.valid, _ratio_words(cost.main), _ratio_words(cost.cpu))
+            for cost in _costs(comparison, who)
+        ],
+        "Ratios of the medians of observed and unobserved trials, paired by block, with 95 % confidence intervals. "
+        "Observed trials enter only the metrics of this part.",
+    )
+
+
+def cost_lines(comparison: Comparison, who: Mapping[str, Series]) -> list[str]:
+    """A line for each observation, for a narrow place."""
+    return [
+        f"{cost.label}: observing {str(cost.observation).replace('_', ' ')} cost {_ratio_words(cost.main)} in "
+        f"{_ranked_by(comparison)}, {_ratio_words(cost.cpu)} in CPU"
+        for cost in _costs(comparison, who)
+        if cost.main or cost.cpu
+    ]
+
+
+def _cpu_ratio(seen: ExperimentFindings, each: ExperimentFindings) -> Difference | None:
+    key = Key(TRIAL, "cpu_percent_of_core")
+    found = ratio(each.block_values(key), seen.block_values(key), paired=True)
+    return found if isinstance(found, Difference) else None
+
+
+def _ratio_words(found: Difference | None) -> str:
+    if found is None:
+        return ABSENT
+    said = judge_difference(found, lower_is_better=True).verdict
+    return f"{times(found)}{'' if said in {Verdict.BETTER, Verdict.WORSE} else ', no significant difference'}"
