@@ -4,6 +4,7 @@
 //! the thread owns its publisher and its samples, so nothing here is shared while messages go out; a ping-pong's are its `turn`'s.
 
 use std::sync::Arc;
+use std::thread;
 
 use middlemark_contract::{PatternSpec, Published, PublisherCounts};
 
@@ -162,19 +163,26 @@ impl Sender {
         done
     }
 
+    /// Sends as fast as calls return. Who is refused lets the threads go on that wait for its CPU: the middleware's own that
+    /// makes room may be one of them.
     pub(crate) fn flood(&mut self, window: Window, messages: u32) -> Done {
         let first = window.first_number(self.messages);
         let end = first.saturating_add(messages).min(self.messages);
-        let mut now_ns = window.joined_ns;
+        let (mut due_ns, mut returned_ns) = (window.joined_ns, window.joined_ns);
         let mut sequence = first;
         if self.gate.rest_before(window.joined_ns) {
             clock::wait_until(window.joined_ns, self.spin_ns);
         }
-        while sequence < end && now_ns < window.end_ns && !self.gate.is_abandoned() {
-            now_ns = self.send_when_due(sequence, now_ns).returned_ns;
+        while sequence < end && due_ns < window.end_ns && !self.gate.is_abandoned() {
+            let handed = self.send_when_due(sequence, due_ns);
+            returned_ns = handed.returned_ns;
+            due_ns = match handed.result {
+                Ok(()) => returned_ns,
+                Err(_) => after_others_ns(),
+            };
             sequence += 1;
         }
-        Done::tried(sequence - first, now_ns)
+        Done::tried(sequence - first, returned_ns)
     }
 
     /// Gives its questions to its turn, which asks from the thread that has an answer.
@@ -243,6 +251,13 @@ impl Sender {
         };
         handed
     }
+}
+
+/// The time once the threads that wait for this CPU have had it.
+#[cold]
+fn after_others_ns() -> i64 {
+    thread::yield_now();
+    clock::now_ns()
 }
 
 fn bound(messages: Option<u64>, most: u32) -> u32 {

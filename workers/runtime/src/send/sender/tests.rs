@@ -8,6 +8,8 @@ use crate::message::payload::Pool;
 use crate::send::fake_publishers::one_of_each;
 use crate::send::publish::{Publish, PublishError, Publisher};
 
+mod refused;
+
 const SIZE_BYTES: usize = 64;
 const MESSAGES: u32 = 1000;
 
@@ -38,11 +40,17 @@ fn sender(pattern: PatternSpec) -> (Sender, Sent) {
 
 /// A sender whose publish calls take so long at least.
 fn slow_sender(pattern: PatternSpec, call_ns: i64) -> (Sender, Sent) {
-    let (numbers, gate) = (Arc::default(), Arc::default());
-    let publisher = Publisher::Copying(Box::new(Noting {
+    let numbers = Arc::default();
+    let publisher = Noting {
         numbers: Arc::clone(&numbers),
         call_ns,
-    }));
+    };
+    let sender = sender_with(pattern, Publisher::Copying(Box::new(publisher)));
+    let gate = Arc::clone(&sender.gate);
+    (sender, Sent { numbers, gate })
+}
+
+fn sender_with(pattern: PatternSpec, publisher: Publisher) -> Sender {
     let blank = Published {
         stream: 0,
         publisher: 0,
@@ -53,7 +61,7 @@ fn slow_sender(pattern: PatternSpec, call_ns: i64) -> (Sender, Sent) {
         fill_ns: 0,
         accepted: 0,
     };
-    let sender = Sender {
+    Sender {
         stream: "s".into(),
         pattern,
         channel: Channel {
@@ -76,9 +84,8 @@ fn slow_sender(pattern: PatternSpec, call_ns: i64) -> (Sender, Sent) {
         refusal: None,
         sent: 0,
         filling: Filling::default(),
-        gate: Arc::clone(&gate),
-    };
-    (sender, Sent { numbers, gate })
+        gate: Arc::default(),
+    }
 }
 
 fn periodic(rate_hz: f64, arrival: Arrival) -> PatternSpec {
