@@ -109,7 +109,7 @@ def lengthen(
             own.lazy().with_columns(pl.col(*numbers) + number * of_window, pl.col(*instants) + number * window_ns)
             for number in range(times)
         ]
-        pl.concat(again).cast(dict(schema)).sink_parquet(trial.path / name, compression="zstd", row_group_size=512**2)
+        pl.concat(again).cast(schema).sink_parquet(trial.path / name, compression="zstd", row_group_size=512**2)
     longer = lengthened(record, times)
     trial.write_record(longer)
     run.write_manifest(run.read_manifest().model_copy(update={"trials": (longer.trial,)}))

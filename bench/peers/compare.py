@@ -1,6 +1,6 @@
 """Our workers beside what a user would pick instead, in turn within one run; prints ratios, writes values as JSON.
 
-    PYTHONPATH=src python bench/peers/compare.py [NAME …] [--blocks N] [--seconds S] [--out FILE]
+    PYTHONPATH=src python bench/peers/compare.py [NAME …] [--blocks N] [--seconds S] [--out FILE] [--before FILE]
 
 A NAME is a middleware or `middleware/peer`; what is missing on this machine is told, with the reason.
 """
@@ -42,6 +42,11 @@ class Case:
 
 def main() -> int:
     arguments = _parsed()
+    try:
+        before = outcome.earlier(arguments.before) if arguments.before else None
+    except ValueError as error:
+        print(f"--before: {error}", file=sys.stderr)
+        return 2
     chosen = [pair for pair in PAIRS if not arguments.names or {pair.middleware, pair.name} & set(arguments.names)]
     cases, absent = available(chosen)
     for reason in absent:
@@ -53,7 +58,7 @@ def main() -> int:
     rows = [(case, _compared(case, pairs)) for case, pairs in values.items()]
     named = [(case.pair, case.site, found) for case, found in rows]
     outcome.write(arguments.out, named, absent, failed, blocks=arguments.blocks, seconds=arguments.seconds)
-    outcome.show(named, failed)
+    outcome.show(named, failed, before)
     print(f"values: {arguments.out}")
     return 1 if failed else 0
 
@@ -64,6 +69,7 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument("--blocks", type=int, default=10, help="how often each side is measured")
     parser.add_argument("--seconds", type=float, default=2.0, help="for how long each time")
     parser.add_argument("--out", type=Path, default=Path("bench-peers.json"), help="where all values are written")
+    parser.add_argument("--before", type=Path, help="what an earlier comparison wrote: its ratios stand beside")
     return parser.parse_args()
 
 

@@ -18,6 +18,8 @@ MODES = {Delivery.LIBRARY_THREAD: "listener", Delivery.OWN_THREAD: "waitset"}
 DOMAIN = "77"
 CONFIGURATION = "<General><Interfaces><NetworkInterface name='lo' multicast='true'/></Interfaces></General>"
 """On loopback alone, as our applications are; all else as shipped."""
+LOOKING_S, LEFT_OUT_S = 1.0, 1.0
+"""It is quiet for a second, whoever is there; of the seconds in which it sends the first is left out."""
 _ROUND_TRIPS = re.compile(r"size \d+ mean .* 50% ([\d.]+)us .*99% ([\d.]+)us .*cnt (\d+)")
 _RECEIVED = re.compile(r"rate ([\d.]+) kS/s")
 
@@ -27,18 +29,18 @@ def _peer(name: str, program: str, why_missing: str | None) -> Peer:
         is_ping_pong = load.pattern is Pattern.PING_PONG
         mode, size = MODES[load.delivery], str(load.size_bytes)
         first, second = ("pong", f"ping size {size} {mode}") if is_ping_pong else ("sub", f"pub size {size}")
-        # Its first second, in which the two find each other, is left out.
         common = (program, "-i", DOMAIN, *(() if load.reliability is Reliability.RELIABLE else ("-u",)))
         environment = {"CYCLONEDDS_URI": CONFIGURATION}
         passive = Command((*common, first, mode), (site.receiver,), environment)
         active = Command((*common, *second.split()), (site.sender,), environment)
-        lasting = f"{seconds + 1:.0f}"
+        # One more, as who receives starts earlier than who sends.
+        lasting = f"{LOOKING_S + LEFT_OUT_S + seconds + 1:.0f}"
         speaker = 1 if is_ping_pong else 0
         commands = [passive, active]
         spoken = commands[speaker]
         argv = (spoken.argv[0], "-D", lasting, *spoken.argv[1:])
         commands[speaker] = Command(argv, spoken.cpus, environment)
-        return Session(tuple(commands), speaker, round_trips if is_ping_pong else received)
+        return Session(tuple(commands), speaker, round_trips if is_ping_pong else received, LEFT_OUT_S)
 
     return Peer(name, lambda: why_missing, session)
 

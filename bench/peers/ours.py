@@ -45,7 +45,11 @@ def suite_of(pair: Pair, site: Site, seconds: float) -> dict[str, object]:
     load = pair.load
     reliability = {"reliability": load.reliability}
     keeping = {"history": "keep_all"} if load.reliability is Reliability.RELIABLE else {}
-    workload = {"workload": load.pattern.value, "size": f"{load.size_bytes} B", "qos": reliability | keeping}
+    # A broker holds nobody back, so that waiting is for no more messages than the queue has room for.
+    waiting = {"congestion": "block", "queue": f"{SAMPLES * load.size_bytes} B"} if pair.waits else {}
+    most = {"messages": SAMPLES} if pair.waits else {}
+    qos = reliability | keeping | waiting
+    workload = {"workload": load.pattern.value, "size": f"{load.size_bytes} B", "qos": qos} | most
     cpus = {"publishers": [site.sender], "subscribers": [site.receiver]}
     return {
         "suite": NAME,
@@ -58,7 +62,8 @@ def suite_of(pair: Pair, site: Site, seconds: float) -> dict[str, object]:
         "topologies": "C1-1",
         "workloads": [workload],
         "conditions": {"cpus": cpus, "keep_awake": site.cores is Cores.TWO},
-        "windows": {"warm_up": f"{WARM_UP_S:g} s", "window": f"{seconds:g} s", "drain": "500 ms"},
+        # What has waited in a queue as long as that has arrived all the same, as at the peer.
+        "windows": {"warm_up": f"{WARM_UP_S:g} s", "window": f"{seconds:g} s", "drain": f"{max(seconds, 0.5):g} s"},
         "recording": {"samples": SAMPLES},
     }
 

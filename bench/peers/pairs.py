@@ -47,8 +47,8 @@ PAIRS = (
     Pair("fastdds", _FASTDDS, _ping_pong(LIBRARY)),
     Pair("fastdds", _FASTDDS, _unthrottled(16_000, LIBRARY, RELIABLE), cores=TWO),
     Pair("mqtt", _MQTT, _ping_pong(OWN), _NODELAY),
-    Pair("mqtt", _MQTT, _unthrottled(64, OWN), _NODELAY, cores=TWO),
-    Pair("mqtt", mosquitto.CLIENTS, _unthrottled(64, OWN), _NODELAY, cores=TWO),
+    Pair("mqtt", _MQTT, _unthrottled(64, OWN), _NODELAY, cores=TWO, waits=True),
+    Pair("mqtt", mosquitto.CLIENTS, _unthrottled(64, OWN), _NODELAY, cores=TWO, waits=True),
     # Nothing unthrottled: vSomeIP's publish call never waits, and its queue has no end.
     Pair("vsomeip", _VSOMEIP, _ping_pong(LIBRARY, RELIABLE)),
     Pair("iceoryx2", _ICEORYX2, _ping_pong(OWN, RELIABLE)),

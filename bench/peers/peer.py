@@ -81,7 +81,7 @@ class Session:
     read: Callable[[str], Measured]
     """From what the speaker wrote to all metrics but the CPU's."""
     preparing_s: float = WARM_UP_S
-    """How long after the last start it is under the load that is measured."""
+    """How long after its ends became busy it is under the load that is measured."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,8 @@ class Pair:
     cores: tuple[Cores, ...] = tuple(Cores)
     counts_sent: bool = False
     """Whether the peer's rate is of what was sent, not of what arrived."""
+    waits: bool = False
+    """Whether the peer's publish call waits for room where ours as shipped would refuse the message and go on."""
 
     @property
     def name(self) -> str:

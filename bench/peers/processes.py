@@ -19,6 +19,8 @@ SETTLING_S = 0.5
 """After which a process is taken to wait for those that are started after it."""
 PATIENCE_S = 20.0
 ENDING_S = 3.0
+BUSY_SHARE, BUSY_FOR_S = 0.1, 0.2
+"""Of a core, and for how long, from when on its ends are taken to exchange messages: starting them takes less."""
 
 
 class PeerFailedError(Exception):
@@ -28,11 +30,12 @@ class PeerFailedError(Exception):
 def measured(session: Session, seconds: float, folder: Path) -> Measured:
     """What the session's speaker says, and the CPU time of all for each message."""
     with ExitStack() as stack:
-        running = []
+        running: list[subprocess.Popen[bytes]] = []
         for number, command in enumerate(session.commands):
             if running:
                 time.sleep(SETTLING_S)
             running.append(stack.enter_context(_running(command, folder / f"{number}.log")))
+        wait_busy(running)
         time.sleep(session.preparing_s)
         share = _cpu_share(running, 0.8 * seconds)
         _awaited(running[session.speaker], seconds, folder)
@@ -87,6 +90,14 @@ def _awaited(process: subprocess.Popen[bytes], seconds: float, folder: Path) -> 
     except subprocess.TimeoutExpired:
         said = " | ".join(log.read_text(errors="replace")[-200:] for log in sorted(folder.glob("[0-9].*")))
         raise PeerFailedError(f"{process.args!r} has not ended; the last words of all: {said}") from None
+
+
+def wait_busy(running: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Until the ends have found each other: before that they cost next to nothing, and would seem cheap."""
+    until_s = time.monotonic() + PATIENCE_S
+    while _cpu_share(running, BUSY_FOR_S) < BUSY_SHARE:
+        if time.monotonic() > until_s:
+            raise PeerFailedError(f"{running[-1].args!r}: nothing was exchanged for {PATIENCE_S:g} s")
 
 
 def _cpu_share(running: Sequence[subprocess.Popen[bytes]], seconds: float) -> float:

@@ -172,12 +172,20 @@ def counts(experiment: Experiment, played: Played) -> Counts:
         )
         for subscriber in range(len(stream.subscribers)):
             own = [e for e in played.received if (e["stream"], e["subscriber"]) == (place, subscriber)]
-            nothing = dict.fromkeys(
-                ("late", "duplicates", "reordered", "corrupt", "foreign", "negative", "beyond_samples"), 0
-            )
             subscribers.append(
                 SubscriberCounts(
-                    stream=stream.name, answers=False, publisher=0, subscriber=subscriber, received=len(own), **nothing
+                    stream=stream.name,
+                    answers=False,
+                    publisher=0,
+                    subscriber=subscriber,
+                    received=len(own),
+                    late=0,
+                    duplicates=0,
+                    reordered=0,
+                    corrupt=0,
+                    foreign=0,
+                    negative=0,
+                    beyond_samples=0,
                 )
             )
     return Counts(publishers=tuple(publishers), subscribers=tuple(subscribers))

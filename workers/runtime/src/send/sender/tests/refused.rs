@@ -12,10 +12,10 @@ struct OnePlace(Arc<AtomicBool>);
 
 impl Publish for OnePlace {
     fn publish(&mut self, _message: &[u8]) -> Result<(), PublishError> {
-        match self.0.swap(true, Ordering::AcqRel) {
-            true => Err(PublishError::Full),
-            false => Ok(()),
+        if self.0.swap(true, Ordering::AcqRel) {
+            return Err(PublishError::Full);
         }
+        Ok(())
     }
 }
 
