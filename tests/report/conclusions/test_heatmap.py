@@ -8,9 +8,10 @@ import pytest
 from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import MissingPath, NoCommunication, NotApplicable
-from middlemark.report.conclusions.heatmap import HeatMap, heat_maps
+from middlemark.report.conclusions.heatmap import HeatMap, heat_maps, heat_table
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import CROWDED, render
+from middlemark.suite import Delivery
 from shared_runs import SharedRuns
 
 SUITE = """
@@ -90,3 +91,12 @@ def test_many_sections_are_closed_until_asked_for_and_every_cell_leads_to_one(pa
 def test_sections_of_one_workload_are_told_apart_by_their_titles(page: str) -> None:
     titles = re.findall(r'class="workload"[^>]*>\s*<h2>(.*?)</h2>', page, re.DOTALL)
     assert len(set(titles)) == len(titles) == 16
+
+
+def test_a_map_of_different_deliveries_says_whose_they_are(runs: SharedRuns) -> None:
+    polling = Behaviour(delivery=Delivery.POLLING)
+    findings = runs.findings(SUITE, {"called": Behaviour(), "heard": Behaviour(), "polling": polling})
+    words = "Deliveries differ: polling (polling); all others library_thread."
+    assert {each.deliveries for each in maps(findings)} == {words}
+    assert heat_table(maps(findings)[0]).caption.startswith(words)
+    assert f'<p class="caption">{words}</p>' in render(findings)

@@ -10,6 +10,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from typing import assert_never
 
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.processes import TrialProcesses
@@ -60,8 +61,8 @@ class Faults:
     async def _perform(self, event: PlannedFault) -> None:
         target = event.target
         match event.action:
-            case action if action.is_of_links:
-                self._testbed.perform(action, target)
+            case Action.LINK_DOWN | Action.LINK_UP | Action.PARTITION | Action.HEAL:
+                self._testbed.perform(event.action, target)
             case Action.PAUSE:
                 self._processes.signal(target, signal.SIGSTOP)
             case Action.RESUME:
@@ -77,6 +78,8 @@ class Faults:
             case Action.RESTART:
                 await self._stop(target)
                 await self._join(target)
+            case _:
+                assert_never(event.action)
 
     async def _stop(self, target: str) -> None:
         self._processes.expect_end(target)
