@@ -3,7 +3,7 @@
 import ast
 import re
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fnmatch import fnmatch
 from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
@@ -109,3 +109,22 @@ def test_contributing_says_what_each_folder_holds() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     folders = [str(folder.relative_to(SOURCE)) for folder in FOLDERS if folder != SOURCE]
     assert [folder for folder in folders if f"`{folder}`" not in text] == []
+
+
+def test_the_glossary_has_each_word_once() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \|", text.partition("## Spellings")[0], re.MULTILINE)
+    words = Counter(word for row in rows if row not in {"word", "---"} for word in row.split(", "))
+    assert words["patience"] == 1
+    assert [word for word, times in words.items() if times > 1] == []
+
+
+def test_every_page_is_linked_from_the_first_or_from_an_overview() -> None:
+    overviews = [ROOT / "docs" / "index.md", ROOT / "docs" / "papers" / "index.md"]
+    linked = {
+        (overview.parent / link).resolve()
+        for overview in overviews
+        for link in re.findall(r"\]\(([^)#]+\.md)", overview.read_text(encoding="utf-8"))
+    }
+    pages = {page.resolve() for page in (ROOT / "docs").rglob("*.md")} - {overviews[0].resolve()}
+    assert sorted(str(page.relative_to(ROOT)) for page in pages - linked) == []
