@@ -139,7 +139,7 @@ def test_runs_without_a_common_experiment_say_in_what_they_differ(runs: SharedRu
 def test_sides_of_different_deliveries_are_said_to_differ(runs: SharedRuns) -> None:
     folder = run(runs, udp=Behaviour(), tcp=Behaviour(delivery=Delivery.OWN_THREAD))
     answer = RUNNER.invoke(app, ["compare", str(folder.path), "--by", "middleware"])
-    assert "Deliveries differ: own_thread (tcp); library_thread (udp)." in answer.stdout
+    assert "Deliveries differ: library_thread (udp); own_thread (tcp)." in answer.stdout
     data = RUNNER.invoke(app, ["compare", str(folder.path), "--by", "middleware", "--json"])
     assert {tuple(each["deliveries"]) for each in json.loads(data.stdout)["comparisons"]} == {
         ("own_thread", "library_thread")

@@ -78,6 +78,7 @@ def test_computing_the_metrics_first_is_said_once_with_what_makes_it_needless(ru
     answer = RUNNER.invoke(app, ["report", str(run.path)])
     assert answer.stderr.count(f"`middlemark report {run.path} --recompute` stores them") == 1
     assert not any(folder.metrics_path.exists() for folder in run.stored_trials())
+    assert RUNNER.invoke(app, ["export", str(run.path), "--format", "csv"]).stderr.count("--recompute") == 1
     RUNNER.invoke(app, ["report", "--recompute", str(run.path)])
     assert RUNNER.invoke(app, ["report", str(run.path)]).stderr == ""
 

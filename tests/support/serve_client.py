@@ -14,15 +14,15 @@ class Client:
         self.host = host
         self.cookies = httpx.Cookies()
 
-    def get(self, path: str, **asked: dict[str, str] | dict[str, bytes]) -> httpx.Response:
-        return self.ask("GET", path, **asked)
+    def get(self, path: str, **options: dict[str, str] | dict[str, bytes]) -> httpx.Response:
+        return self.ask("GET", path, **options)
 
-    def ask(self, method: str, path: str, **asked: dict[str, str] | dict[str, bytes]) -> httpx.Response:
+    def ask(self, method: str, path: str, **options: dict[str, str] | dict[str, bytes]) -> httpx.Response:
         async def answered() -> httpx.Response:
             transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
             base = f"http://{self.host}"
             async with httpx.AsyncClient(transport=transport, base_url=base, cookies=self.cookies) as client:
-                answer = await client.request(method, path, **asked)
+                answer = await client.request(method, path, **options)
                 self.cookies = client.cookies
                 return answer
 

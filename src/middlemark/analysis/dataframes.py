@@ -8,7 +8,7 @@ the tables of estimates and warnings.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -169,6 +169,8 @@ class LoadedRun:
     records: Sequence[TrialRecord]
     """Everything that is known of each trial but its samples."""
     _damaged: list[Damage] = field(default_factory=list)
+    _on_measuring: Callable[[], None] | None = None
+    """Called before metrics are computed that are not stored, which takes a while."""
 
     @property
     def damaged(self) -> tuple[Damage, ...]:
@@ -194,7 +196,7 @@ class LoadedRun:
     @cached_property
     def findings(self) -> RunFindings:
         """What the report shows: experiments, comparisons, scaling factors."""
-        findings = analyse(self.folder)
+        findings = analyse(self.folder, (), self._on_measuring)
         self._damaged.extend(findings.damaged)
         return findings
 
@@ -220,7 +222,7 @@ class LoadedRun:
 
     def _metric_rows(self, record: TrialRecord) -> Iterator[tuple[object, ...]]:
         try:
-            metrics = load_or_measure(self.folder.trial(record.trial.id), record).metrics
+            metrics = load_or_measure(self.folder.trial(record.trial.id), record, self._on_measuring).metrics
         except (StoreError, AccountingError) as error:
             self._damaged.append(Damage(record.trial.id, str(error)))
             return
@@ -252,12 +254,12 @@ class LoadedRun:
         return True
 
 
-def load(path: Path, *, trust: bool = False) -> LoadedRun:
+def load(path: Path, *, trust: bool = False, on_measuring: Callable[[], None] | None = None) -> LoadedRun:
     """Open a run, one that another user owns only with `trust`; only a folder that is none is an error."""
     folder = RunFolder(path, is_trusted=trust)
     manifest = folder.read_manifest()
     records, damaged = read_records(list(folder.stored_trials()), manifest)
-    return LoadedRun(folder, manifest, tuple(records), damaged)
+    return LoadedRun(folder, manifest, tuple(records), damaged, on_measuring)
 
 
 def _common(record: TrialRecord) -> tuple[object, ...]:

@@ -13,6 +13,8 @@ from middlemark.cli.boundary import say
 from middlemark.errors import MiddlemarkError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from middlemark.analysis.run import RunFindings
 
 
@@ -67,10 +69,15 @@ Trust = Annotated[bool, typer.Option("--trust", help="Read a run folder that bel
 
 
 def analysed(run: Path, only: Sequence[str] = (), *, trust: bool = False) -> "RunFindings":
-    """Reads and analyses a run; where its metrics must be computed first, which takes a while, it says so once."""
+    """Reads and analyses a run; where its metrics must be computed first, it says so."""
     from middlemark.analysis.run import analyse
     from middlemark.results.run_folder import RunFolder
 
+    return analyse(RunFolder(run, is_trusted=trust), only, measuring(run))
+
+
+def measuring(run: Path) -> "Callable[[], None]":
+    """What says once that a run's metrics are computed, which takes a while, and what makes that needless."""
     is_said = False
 
     def say_once() -> None:
@@ -83,4 +90,4 @@ def analysed(run: Path, only: Sequence[str] = (), *, trust: bool = False) -> "Ru
                 err=True,
             )
 
-    return analyse(RunFolder(run, is_trusted=trust), only, say_once)
+    return say_once

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import boundary
-from middlemark.cli.arguments import Trust, analysed
+from middlemark.cli.arguments import Trust, analysed, measuring
 from middlemark.cli.boundary import say
 from middlemark.report.output.formats import ExportFormat, ReportFormat, format_help
 
@@ -112,10 +112,10 @@ def export_command(
     trust: Trust = False,
 ) -> None:
     """Write a run's distributions and metrics as files that other tools read."""
-    from middlemark import load
+    from middlemark.analysis.dataframes import load
     from middlemark.report.output.data import export
 
-    loaded = load(run, trust=trust)
+    loaded = load(run, trust=trust, on_measuring=measuring(run))
     folder = out or run / kind
     written = export(loaded, kind, folder)
     what = "percentile tables" if kind is ExportFormat.HGRM else "files"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from chain_recorder import CAMERA, DETECT, END_NS, IMAGE, OBJECTS, PLAN, WHOLE_WAY, Recorder, one_way, told
+from chain_recorder import CAMERA, DETECT, END_NS, IMAGE, OBJECTS, PLAN, WHOLE_WAY, Recorder, fates, one_way
 from middlemark.analysis.chains.trace import Fate, Route, follow_chain
 
 
@@ -36,11 +36,11 @@ def test_what_begins_too_late_to_be_sure_to_end_is_set_aside_even_where_it_ended
     one_way(record, 0, 1000)
     one_way(record, 1, END_NS - 200)
     one_way(record, 2, END_NS - 199)
-    assert told(follow_chain(WHOLE_WAY, record.rows())) == {Fate.ENDED: 2, Fate.BEGUN_TOO_LATE: 1}
+    assert fates(follow_chain(WHOLE_WAY, record.rows())) == {Fate.ENDED: 2, Fate.BEGUN_TOO_LATE: 1}
     patient = replace(WHOLE_WAY, deadline_ns=500)
-    assert told(follow_chain(patient, record.rows())) == {Fate.ENDED: 1, Fate.BEGUN_TOO_LATE: 2}
+    assert fates(follow_chain(patient, record.rows())) == {Fate.ENDED: 1, Fate.BEGUN_TOO_LATE: 2}
     strict = replace(WHOLE_WAY, tmax_ns=120)
-    assert told(follow_chain(strict, record.rows())) == {Fate.ENDED: 3}
+    assert fates(follow_chain(strict, record.rows())) == {Fate.ENDED: 3}
 
 
 WITHIN_NS = replace(WHOLE_WAY, deadline_ns=150)
@@ -66,7 +66,7 @@ def straggling(took_ns: int) -> Recorder:
 @pytest.mark.parametrize("route", [WHOLE_WAY, WITHIN_NS])
 def test_one_way_that_takes_long_sets_no_other_aside(route: Route) -> None:
     found = follow_chain(route, straggling(800_000).rows())
-    assert told(found) == {Fate.ENDED: 1000}
+    assert fates(found) == {Fate.ENDED: 1000}
     assert found.missed == ((1, 1000) if route.deadline_ns else (0, 0))
 
 
@@ -96,7 +96,7 @@ def test_a_deadline_shorter_than_the_usual_path_makes_no_path_lost() -> None:
     record.sent(CAMERA, 1000, IMAGE)
     record.arrived(IMAGE, 1000, END_NS - 15)
     found = follow_chain(replace(WHOLE_WAY, deadline_ns=20), record.rows())
-    assert told(found) == {Fate.ENDED: 1000, Fate.BEGUN_TOO_LATE: 1}
+    assert fates(found) == {Fate.ENDED: 1000, Fate.BEGUN_TOO_LATE: 1}
     assert found.missed == (1001, 1001)
 
 
@@ -106,7 +106,7 @@ def test_where_all_are_lost_all_miss_the_deadline_and_only_the_last_is_set_aside
         record.ran(CAMERA, number, 100_000 * number, 100_000 * number + 10)
         record.sent(CAMERA, number, IMAGE)
     found = follow_chain(replace(WITHIN_NS, tmax_ns=100_001), record.rows())
-    assert told(found) == {Fate.LOST: 9, Fate.BEGUN_TOO_LATE: 1}
+    assert fates(found) == {Fate.LOST: 9, Fate.BEGUN_TOO_LATE: 1}
     assert found.missed == (10, 10)
 
 
@@ -114,5 +114,5 @@ def test_where_all_are_lost_all_miss_the_deadline_and_only_the_last_is_set_aside
 def test_where_nothing_ran_nothing_is_told(length: int) -> None:
     route = Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1))
     found = follow_chain(route, Recorder().rows())
-    assert told(found) == {}
+    assert fates(found) == {}
     assert len(found.ended) == 0

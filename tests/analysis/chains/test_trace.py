@@ -5,7 +5,20 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chain_recorder import CAMERA, DETECT, IMAGE, LIDAR, OBJECTS, PLAN, POINTS, WHOLE_WAY, Recorder, one_way, sums, told
+from chain_recorder import (
+    CAMERA,
+    DETECT,
+    IMAGE,
+    LIDAR,
+    OBJECTS,
+    PLAN,
+    POINTS,
+    WHOLE_WAY,
+    Recorder,
+    fates,
+    one_way,
+    sums,
+)
 from middlemark.analysis.chains.trace import ChainPart, Fate, Route, follow_chain
 
 
@@ -64,7 +77,7 @@ def test_a_node_that_takes_the_newest_only_passes_the_others_over() -> None:
         record.took(DETECT, execution, IMAGE, newest, 1000 * newest + 20)
         record.ran(DETECT, execution, fires_ns, fires_ns + 30)
     found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
-    assert told(found) == {Fate.ENDED: 3, Fate.PASSED_OVER: 6}
+    assert fates(found) == {Fate.ENDED: 3, Fate.PASSED_OVER: 6}
     assert found.ended["idle_1_ns"].to_list() == [480] * 3
     assert found.instances["at"].to_list() == [0, 0, 1] * 3
 
@@ -93,8 +106,8 @@ def test_with_fan_out_each_subscriber_has_its_own_message() -> None:
     record.took(DETECT, 0, IMAGE, 0, 120)
     record.ran(DETECT, 0, 125, 130)
     lost = follow_chain(Route((CAMERA, PLAN), (IMAGE,), (1,)), record.rows())
-    assert told(follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())) == {Fate.ENDED: 1}
-    assert told(lost) == {Fate.LOST: 1}
+    assert fates(follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())) == {Fate.ENDED: 1}
+    assert fates(lost) == {Fate.LOST: 1}
 
 
 def test_executions_and_messages_are_joined_by_their_own_numbers() -> None:
@@ -119,7 +132,7 @@ def test_a_message_that_comes_before_it_was_sent_is_in_no_figure() -> None:
     record.took(DETECT, 0, IMAGE, 0, 105)
     record.ran(DETECT, 0, 120, 130)
     found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
-    assert told(found) == {Fate.NOT_IN_ORDER: 1}
+    assert fates(found) == {Fate.NOT_IN_ORDER: 1}
 
 
 def test_a_message_that_came_twice_counts_once() -> None:

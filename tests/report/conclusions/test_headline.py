@@ -53,7 +53,7 @@ def test_a_headline_about_different_deliveries_says_so(tmp_path: Path) -> None:
     fast = Behaviour(latency_ns=20_000, delivery=Delivery.OWN_THREAD)
     said = told(tmp_path, fast=fast, slow=Behaviour(latency_ns=80_000))
     assert said.headline == "fast has the lowest latency; deliveries differ"
-    assert said.sentences[-1] == "Deliveries differ: own_thread (fast); library_thread (slow)."
+    assert said.sentences[-1] == "Deliveries differ: library_thread (slow); own_thread (fast)."
 
 
 def test_a_baseline_of_another_delivery_is_told_below_the_headline(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_recommendation_says_where_deliveries_differ(tmp_path: Path) -> None:
     polling = Behaviour(latency_ns=0.5 * MS, delivery=Delivery.POLLING)
     found = judged(tmp_path, called=Behaviour(latency_ns=2 * MS), polling=polling)
     assert found.headline == "polling meets all requirements with the most to spare; deliveries differ"
-    assert found.sentences[-1] == "Deliveries differ: polling (polling); library_thread (called)."
+    assert found.sentences[-1] == "Deliveries differ: library_thread (called); polling (polling)."
     for table in (found.fitting, found.requirements):
         assert table is not None
         assert {row[0]: row[1] for row in table.lines} == {"called": "library_thread", "polling": "polling"}

@@ -1,16 +1,19 @@
-"""A middleware has one colour, and its configurations a dash each, wherever lines are drawn."""
+"""A middleware has one colour, and its configurations a dash each, wherever lines are drawn; a library has its age."""
 
+from datetime import date
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings
 from middlemark.plan.matrix import on_both_sides
-from middlemark.report.elements.labels import COLOURS, DASHES, series_by_experiment
+from middlemark.report.elements.labels import COLOURS, DASHES, library_words, series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.output.packing import Rows
+from middlemark.results.manifest import Library
 from report_page import specs
 from shared_runs import SharedRuns
 
@@ -90,3 +93,17 @@ def test_no_chart_holds_data_that_are_not_under_their_name(findings: RunFindings
         return [found for value in part for found in inline(value)] if isinstance(part, list) else []
 
     assert {name: inline(spec) for name, spec in specs(render(findings)).items() if inline(spec)} == {}
+
+
+def test_a_version_is_as_old_as_the_package_says() -> None:
+    library = Library(name="fastrtps", version="2.9.1", origin="system", released="2023-01-31")
+    assert library_words(library, date(2026, 11, 23)) == "fastrtps 2.9.1 of 2023-01-31, 3.8 years old"
+
+
+def test_what_is_not_the_systems_has_no_age() -> None:
+    assert library_words(Library(name="zenoh", version="1.10.2", origin="crate"), date(2026, 1, 1)) == "zenoh 1.10.2"
+
+
+def test_a_day_that_is_none_is_refused_when_a_run_is_read() -> None:
+    with pytest.raises(ValidationError, match="released"):
+        Library(name="fastrtps", version="2.9.1", origin="system", released="last year")

@@ -70,7 +70,7 @@ def one_way(record: Recorder, number: int, begun_ns: int) -> None:
     record.ran(PLAN, number, b + 85, b + 100)
 
 
-def told(found: FollowedChain) -> dict[Fate, int]:
+def fates(found: FollowedChain) -> dict[Fate, int]:
     return {fate: count for fate, count in found.fates.items() if count}
 
 

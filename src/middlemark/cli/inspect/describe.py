@@ -77,7 +77,7 @@ def _print(description: "Description") -> None:
 
 
 def _facts(description: "Description") -> "Table":
-    from middlemark.report.elements.library import library_words
+    from middlemark.report.elements.labels import library_words
 
     library, can = description.library, description.capabilities
     rows = {

@@ -76,7 +76,7 @@ def _doctor_data(
 def _print_workers(workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]", console: "Screen") -> None:
     from rich.text import Text
 
-    from middlemark.report.elements.library import library_words
+    from middlemark.report.elements.labels import library_words
     from middlemark.worker.description import programs_of_services
 
     rows = []

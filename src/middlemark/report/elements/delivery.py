@@ -1,4 +1,4 @@
-"""Who calls the applications with messages, told wherever middlewares stand beside each other.
+"""Who calls the applications with messages, for wherever middlewares stand beside each other.
 
 A column of tables, and a sentence where deliveries differ. It judges nothing: a delivery is a part of what is measured.
 """
@@ -48,7 +48,7 @@ def deliveries_of(labelled: Iterable[tuple[str, ExperimentFindings]]) -> str:
             having.setdefault(delivery.text, {})[label] = None
     if len(having) < 2:
         return ""
-    *fewer, (usual, labels) = sorted(having.items(), key=lambda item: len(item[1]))
+    *fewer, (usual, labels) = sorted(having.items(), key=lambda item: (len(item[1]), item[0]))
     words = [f"{delivery} ({listed(list(names))})" for delivery, names in fewer]
     last = f"{usual} ({next(iter(labels))})" if len(labels) == 1 else f"all others {usual}"
     return f"Deliveries differ: {'; '.join([*words, last])}."

@@ -1,4 +1,4 @@
-"""The series of tables and charts: names, colours, and the trials behind a chart or table.
+"""The series of tables and charts: names, colours, their libraries in words, and the trials behind a chart or table.
 
 Colours go to middlewares in the order of their names, one each throughout a report; the dash of a line tells the
 configurations of one middleware apart. No middleware is known here by name, and `tables` and `chart` do the drawing.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.plan import Experiment, Side
 from middlemark.report.elements.formatting import count_range
-from middlemark.results.manifest import Dissector, Manifest
+from middlemark.results.manifest import Dissector, Library, Manifest
 from middlemark.suite.metrics import Distribution
+from middlemark.worker import contract
 
 COLOURS = 12
 """As many as the style sheet has (`--series-0` …); tellable apart with any common colour blindness, light and dark."""
@@ -140,3 +142,15 @@ def n_trials(estimates: Iterable[Estimate | None]) -> str:
     """`n = 2 to 3 trials.`, of figures that a trial has one of."""
     known = [each.n_trials for each in estimates if each is not None and each.n_trials]
     return f"n = {count_range(known, 'trial')}." if known else ""
+
+
+DAYS_OF_A_YEAR = 365.25
+
+
+def library_words(library: Library | contract.Library, on: date) -> str:
+    """`fastrtps 2.9.1 of 2023-01-31, 3.8 years old`; its age is known where the system's packages tell it."""
+    named = f"{library.name} {library.version}"
+    if library.released is None:
+        return named
+    years = (on - date.fromisoformat(library.released)).days / DAYS_OF_A_YEAR
+    return f"{named} of {library.released}, {years:.1f} years old"

@@ -27,8 +27,7 @@ from middlemark.report.conclusions.stopping import stop_table
 from middlemark.report.conclusions.warnings import uncounted, warned_of
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import fact
-from middlemark.report.elements.labels import Series, Trials, series_by_experiment, trials_of
-from middlemark.report.elements.library import library_words
+from middlemark.report.elements.labels import Series, Trials, library_words, series_by_experiment, trials_of
 from middlemark.report.elements.tables import Table
 from middlemark.report.elements.topology_drawing import drawing
 from middlemark.report.internals.chain_charts import chains_overview

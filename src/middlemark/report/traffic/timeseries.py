@@ -245,4 +245,4 @@ def _looked_at(over_time: Sequence[TimeSeries]) -> str:
 
 def _clocks(over_time: Sequence[TimeSeries]) -> str:
     bound_ns = max(series.bound_ns for series in over_time)
-    return f", or where the clocks' {bound_words(bound_ns)} don't tell it" if bound_ns else ""
+    return f", or where latency is within the clocks' {bound_words(bound_ns)}" if bound_ns else ""
