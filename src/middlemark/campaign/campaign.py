@@ -3,7 +3,7 @@
 It repeats disturbed trials, skips refused ones, and resumes interrupted runs.
 
 It runs no step of a trial itself (`trial` does) and shows nothing: an observer gets events. Whether what is stored is
-accepted, it says in one sentence.
+accepted, `acceptance` says.
 """
 
 from __future__ import annotations
@@ -23,10 +23,17 @@ from middlemark.campaign.manifest import Resumed, new_manifest, resumed
 from middlemark.campaign.order import CampaignResources, Order
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.run import run_trial
-from middlemark.errors import Interrupted, ResultsNotAccepted
-from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
-from middlemark.plan.schedule import is_sought
-from middlemark.plan.trial import ACCEPTED
+from middlemark.errors import Interrupted
+from middlemark.plan import (
+    FIXED_COST_NS,
+    Caution,
+    Invalid,
+    InvalidKind,
+    NotApplicable,
+    Trial,
+    WarningKind,
+    campaign_duration_ns,
+)
 from middlemark.results.files import is_there
 from middlemark.results.manifest import Manifest
 from middlemark.results.progress import (
@@ -42,10 +49,13 @@ from middlemark.results.progress import (
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Observation, Suite
+from middlemark.suite.yaml.quantity import plural
 from middlemark.testbed.processes import ledger
 
-_DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK)
+_DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK, InvalidKind.CONDITION)
 """What may be otherwise at the next attempt: a relay, too, is late when the CPU is taken away."""
+LAST_ATTEMPTS_SHARE = 0.1
+"""Where more of the trials than this were disturbed, the machine is busy and would disturb their last attempts too."""
 
 
 def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
@@ -85,7 +95,10 @@ class Campaign:
     """None where the run is new."""
     _refused: dict[tuple[str, Observation | None], NotApplicable] = field(default_factory=dict)
     """By experiment and observation: what can't be done holds for all their trials."""
-    _outcomes: Counter[str] = field(default_factory=Counter)
+    _outcomes: dict[str, str] = field(default_factory=dict)
+    """By trial."""
+    _disturbed: dict[str, int] = field(default_factory=dict)
+    """By trial that was disturbed at its last attempt: how many attempts it has had."""
     _fixed_costs_ns: list[int] = field(default_factory=list)
     _results: dict[str, StoredResult] = field(default_factory=dict)
     """By trial; of those that were looked at to decide on further ones."""
@@ -99,23 +112,31 @@ class Campaign:
                 loop.add_signal_handler(number, task.cancel if task else lambda: None)
                 handlers.callback(loop.remove_signal_handler, number)
             self._count_stored()
-            stored = sum(self._outcomes.values())
+            stored = len(self._outcomes)
             planned = len(self.manifest.trials)
             self.observer.observe(CampaignStarted(self.run_folder.path, self.manifest.suite, planned, stored))
             try:
                 await self._run_all(self._to_run())
                 while self._extend():
                     await self._run_all(self._to_run())
+                await self._run_all(self._to_repeat())
             except asyncio.CancelledError:
                 self._finished(interrupted=True)
                 raise Interrupted(
-                    f"interrupted after {sum(self._outcomes.values())} of {len(self.manifest.trials)} trials",
+                    f"interrupted after {len(self._outcomes)} of {len(self.manifest.trials)} trials",
                     remedy=f"continue with: middlemark run --resume {self.run_folder.path}",
                 ) from None
             self._finished(interrupted=False)
 
     def _to_run(self) -> list[Trial]:
         return [trial for trial in self.manifest.trials if not self._is_stored(trial)]
+
+    def _to_repeat(self) -> list[Trial]:
+        """The few trials that were disturbed at each attempt: once more, when a neighbour may have ended its work."""
+        repeats = self.resources.bounds.repeats
+        disturbed = [trial for trial in self.manifest.trials if self._disturbed.get(trial.id) == 1 + repeats]
+        most = max(1, LAST_ATTEMPTS_SHARE * len(self.manifest.trials))
+        return disturbed if repeats and len(disturbed) <= most else []
 
     def _extend(self) -> bool:
         """Plans further trials from the results of the stored ones; gives whether there are any.
@@ -144,19 +165,22 @@ class Campaign:
         return is_there(self.run_folder.trial(trial.id).record_path)
 
     def _remember(self, record: TrialRecord) -> None:
-        self._outcomes[record.outcome.kind] += 1
+        self._outcomes[record.trial.id] = record.outcome.kind
+        self._disturbed.pop(record.trial.id, None)
+        if _is_disturbed(record):
+            self._disturbed[record.trial.id] = record.attempt
         if isinstance(record.outcome, NotApplicable):
             self._refused[_kind(record.trial)] = record.outcome
 
     async def _run_all(self, trials: list[Trial]) -> None:
         for index, trial in enumerate(trials):
             begin_ns = time.monotonic_ns()
-            refusal = self._refused.get(_kind(trial))
+            refusal, earlier = self._refused.get(_kind(trial)), self._disturbed.get(trial.id, 0)
             finished = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
-            finished = self._with_differences(finished)
+            finished = _repeated(self._with_differences(finished), earlier)
             self.run_folder.trial(trial.id).finish(finished.record)
             self._remember(finished.record)
-            self._learn_cost(finished, time.monotonic_ns() - begin_ns)
+            self._learn_cost(finished, (time.monotonic_ns() - begin_ns) // (finished.record.attempt - earlier))
             self._report(finished, time.monotonic_ns() - begin_ns, trials[index + 1 :])
 
     def _with_differences(self, finished: FinishedTrial) -> FinishedTrial:
@@ -172,7 +196,7 @@ class Campaign:
 
     async def _until_undisturbed(self, trial: Trial) -> FinishedTrial:
         """Repeats a trial that the machine disturbed, and no other: a failure is a result."""
-        attempt = 1
+        attempt = 1 + self._disturbed.get(trial.id, 0)
         while True:
             self._announce(trial, attempt)
             folder = self.run_folder.trial(trial.id)
@@ -204,8 +228,7 @@ class Campaign:
     def _learn_cost(self, finished: FinishedTrial, took_ns: int) -> None:
         if finished.record.window is not None:
             windows = finished.record.trial.experiment.windows
-            attempts = finished.record.attempt
-            self._fixed_costs_ns.append(took_ns // attempts - windows.warm_up_ns - windows.window_ns)
+            self._fixed_costs_ns.append(took_ns - windows.warm_up_ns - windows.window_ns)
 
     def _report(self, finished: FinishedTrial, took_ns: int, rest: Iterable[Trial]) -> None:
         trial, outcome = finished.record.trial, finished.record.outcome
@@ -231,7 +254,18 @@ class Campaign:
         )
 
     def _finished(self, *, interrupted: bool) -> None:
-        self.observer.observe(CampaignFinished(self.run_folder.path, interrupted, dict(self._outcomes)))
+        counts = dict(Counter(self._outcomes.values()))
+        self.observer.observe(CampaignFinished(self.run_folder.path, interrupted, counts))
+
+
+def _repeated(finished: FinishedTrial, earlier: int) -> FinishedTrial:
+    """With the warning that its last attempt was at the end of the campaign, after so many earlier ones."""
+    if not earlier:
+        return finished
+    text = f"{plural(earlier, 'attempt')} disturbed; then repeated at the end, not beside the other trials of its block"
+    caution = Caution(kind=WarningKind.REPEATED, text=text, remedy="a quieter machine: middlemark doctor")
+    warnings = (*finished.record.warnings, caution)
+    return replace(finished, record=finished.record.model_copy(update={"warnings": warnings}))
 
 
 def _kind(trial: Trial) -> tuple[str, Observation | None]:
@@ -247,24 +281,3 @@ def _signals() -> list[signal.Signals]:
 def _is_disturbed(record: TrialRecord) -> bool:
     outcome = record.outcome
     return isinstance(outcome, Invalid) and all(reason.kind in _DISTURBANCES for reason in outcome.reasons)
-
-
-def outcomes(run: RunFolder) -> Counter[str]:
-    """How many stored trials ended with each kind of outcome."""
-    return Counter(_outcome_kind(folder.read_record()) for folder in run.stored_trials())
-
-
-def _outcome_kind(record: TrialRecord) -> str:
-    """What a search came for is accepted."""
-    return "valid" if is_sought(record.trial.step, record.outcome.kind) else record.outcome.kind
-
-
-def check_accepted(found: Counter[str]) -> None:
-    """Raises where a trial is neither valid nor not applicable."""
-    others = {kind: number for kind, number in found.items() if kind not in ACCEPTED}
-    if others:
-        counts = ", ".join(f"{number} {kind}" for kind, number in sorted(others.items()))
-        raise ResultsNotAccepted(
-            f"trials that don't count: {sum(others.values())} of {sum(found.values())} ({counts})",
-            remedy="the report says why; each trial's events and logs are in its folder",
-        )

@@ -42,8 +42,7 @@ def check_sides(command: str, runs: Sequence[Path], by: str | None, base: str | 
 def _has_sides(run: Path, trust: bool) -> bool:
     from middlemark.results.run_folder import RunFolder
 
-    folder = RunFolder(run, is_trusted=trust)
-    return folder.manifest_path.is_file() and bool(folder.read_manifest().against)
+    return bool(RunFolder(run, is_trusted=trust).read_manifest().against)
 
 
 def pair_two_runs(first: Path, second: Path, only: Sequence[str], *, trust: bool) -> "Pairs":

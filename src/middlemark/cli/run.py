@@ -143,12 +143,12 @@ def _resume(path: Path, against: list[Path], *, across: bool, trust: bool, as_js
 
 
 def _end(path: Path, *, trust: bool, as_json: bool) -> None:
-    from middlemark.campaign import campaign
+    from middlemark.campaign import acceptance
     from middlemark.cli import report
     from middlemark.results.run_folder import RunFolder
 
     report.command(path, as_json=as_json, trust=trust)
-    campaign.check_accepted(campaign.outcomes(RunFolder(path, is_trusted=trust)))
+    acceptance.check_accepted(acceptance.outcomes(RunFolder(path, is_trusted=trust)))
 
 
 def carry_out(path: Path, order: "Order", as_json: bool) -> None:

@@ -86,6 +86,8 @@ class InvalidKind(StrEnum):
     """A link was not what was requested, before or after the trial."""
     PATH = "path"
     """The kernel's counters contradict the path that messages are stated to take."""
+    CONDITION = "condition"
+    """What loaded a CPU or kept it awake ended within the trial."""
 
 
 class InvalidReason(Model):
@@ -231,6 +233,8 @@ class WarningKind(StrEnum):
     """The latency of a stream left its steady state within the window and returned."""
     DEPENDENT_TRIALS = "dependent_trials"
     """Each trial resembles the one before it, but intervals over trials assume independent trials."""
+    REPEATED = "repeated"
+    """Disturbed at each attempt, a trial was measured at the end of the campaign and not beside those of its block."""
 
 
 class Caution(Model):

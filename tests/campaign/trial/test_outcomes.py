@@ -175,10 +175,10 @@ def test_refused_messages_and_overload_are_cautions_of_a_valid_trial(campaign: C
     assert "20 messages not accepted: queue full" in said["refused_messages"]
 
 
-def test_a_trial_disturbed_by_steal_is_repeated_and_then_invalid(campaign: Campaign) -> None:
+def test_a_trial_disturbed_by_steal_is_repeated_also_at_the_end_and_then_invalid(campaign: Campaign) -> None:
     text = suite_text(fault="reports_steal", faulty="subscriber_0", more="disturbance: {steal: 1 %, repeats: 2}")
     record = only(campaign(text))
-    assert record.attempt == 3
+    assert record.attempt == 4
     assert isinstance(record.outcome, Invalid)
     assert [reason.kind for reason in record.outcome.reasons] == ["steal"]
 

@@ -52,6 +52,15 @@ def test_who_may_not_demand_a_latency_gets_spinners(tmp_path: Path, monkeypatch:
         assert kept.means is not Means.IDLE_LOOP
 
 
+def test_a_spinner_that_was_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine(monkeypatch, tmp_path, "C1")
+    cpu = min(os.sched_getaffinity(0))
+    with ledger.opened() as entries, awake.kept_awake([cpu], entries) as kept:
+        assert kept.ended() == []
+        kept.spinners[cpu].kill()
+        _wait_until(lambda: kept.ended() == [f"the process that kept CPU {cpu} awake"])
+
+
 def test_without_a_polling_idle_loop_each_cpu_has_a_spinner_of_the_idle_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

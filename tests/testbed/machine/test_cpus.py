@@ -34,6 +34,19 @@ def test_each_cpu_has_its_own_stressor_and_the_load_is_near_the_requested_one() 
     assert not any(member.is_running() for cpu in kept for member in load.stressors[cpu])
 
 
+@pytest.mark.skipif(shutil.which(cpus.PROGRAM) is None, reason="stress-ng is not installed")
+def test_a_stressor_that_was_killed_is_told() -> None:
+    cpu = min(os.sched_getaffinity(0))
+    with ledger.opened() as entries, cpus.loaded(LocalHost(), [cpu], 30, entries) as load:
+        assert load.ended() == []
+        for member in load.stressors[cpu]:
+            member.kill()
+        deadline = time.monotonic() + 10
+        while not load.ended() and time.monotonic() < deadline:
+            os.sched_yield()
+        assert load.ended() == [f"stress-ng, which kept CPU {cpu} busy to 30 %"]
+
+
 def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with (

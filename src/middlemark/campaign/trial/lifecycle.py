@@ -58,6 +58,8 @@ class Lifecycle:
         """By loaded host, from the window's announcement until all is published."""
         self.kept_awake: KeptAwakeFacts | None = None
         """Over the same time."""
+        self.ended_conditions: tuple[str, ...] = ()
+        """What kept up a condition and ended before all was published, in words."""
         self._loads = environment.loads
         self._awake = environment.kept_awake
         self._testbed = environment.testbed
@@ -127,6 +129,7 @@ class Lifecycle:
         finally:
             faults.cancel()
             observing.cancel()
+        self.ended_conditions = tuple(self._ended())
         if self._awake:
             spent_ns = self._awake.spent_ns() - spun_before_ns
             self.kept_awake = KeptAwakeFacts(means=self._awake.means.value, spinners_cpu_ns=max(spent_ns, 0))
@@ -134,6 +137,10 @@ class Lifecycle:
         after = self.processes.resident_bytes() if before else {}
         lasting = before.keys() & after.keys() - set(self.processes.restarted())
         self.memory_growth_bytes = {name: after[name] - before[name] for name in sorted(lasting)}
+
+    def _ended(self) -> list[str]:
+        awake = self._awake.ended() if self._awake else []
+        return awake + [f"{what} of {host}" for host, load in self._loads.items() for what in load.ended()]
 
     async def join(self, name: str) -> None:
         """Brings a new process of an application or service into the window under way."""

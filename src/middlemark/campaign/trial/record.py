@@ -63,7 +63,7 @@ def judged_record(lifecycle: Lifecycle, received: Frame, bounds: Disturbance, at
     if isinstance(record.outcome, Failed):
         return record
     cpus = max(len(lifecycle.cpus), 1)
-    reasons = [*validity.reasons(record, received, bounds, cpus), *leftovers(lifecycle)]
+    reasons = [*validity.reasons(record, received, bounds, cpus), *leftovers(lifecycle), *ended_conditions(lifecycle)]
     return record.model_copy(update={"outcome": Invalid(reasons=tuple(reasons))}) if reasons else record
 
 
@@ -86,6 +86,14 @@ def leftovers(lifecycle: Lifecycle) -> list[InvalidReason]:
             ended = "did not end" if status is None else f"ended with exit status {status}"
             reasons.append(InvalidReason(kind=InvalidKind.LEFTOVER, text=f"{name} was told to stop and {ended}"))
     return reasons
+
+
+def ended_conditions(lifecycle: Lifecycle) -> list[InvalidReason]:
+    """The conditions that were not kept up until all was published."""
+    return [
+        InvalidReason(kind=InvalidKind.CONDITION, text=f"{what}, ended before the trial did")
+        for what in lifecycle.ended_conditions
+    ]
 
 
 def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord:

@@ -84,8 +84,10 @@ def _print_workers(workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]
         for library in (worker.description.library, *programs_of_services(worker.description)):
             words = library_words(library, datetime.now(UTC).date())
             rows.append((Text("✔", "green"), name, words, library.origin))
-    rows += [(Text("✘", "red"), name, "left out", reason) for name, reason in left_out.items()]
+    rows += [(Text("✘", "red"), name, "left out", "see below") for name in left_out]
     _print_table(("", "worker", "library", "from"), rows, console)
+    for name, reason in left_out.items():
+        console.print(Text.assemble((f"{name} is left out: ", "red"), reason), soft_wrap=True)
 
 
 def _print_machine(facts: "Sequence[Fact]", console: "Screen") -> None:

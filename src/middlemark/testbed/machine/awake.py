@@ -12,16 +12,16 @@ import secrets
 import struct
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 import psutil
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed.machine.cpus import spent_ns
+from middlemark.testbed.machine.cpus import has_ended, spent_ns
 from middlemark.testbed.machine.readiness import Fact
 from middlemark.testbed.processes import cgroup, child, ledger
 from middlemark.testbed.processes.cgroup import Hierarchy
@@ -52,11 +52,17 @@ class KeptAwake:
     """CPUs that do not sleep."""
 
     means: Means
-    spinners: tuple[psutil.Process, ...] = ()
+    spinners: Mapping[int, psutil.Process] = field(default_factory=dict)
+    """By CPU."""
 
     def spent_ns(self) -> int:
         """The CPU time of the spinners so far."""
-        return spent_ns(self.spinners)
+        return spent_ns(self.spinners.values())
+
+    def ended(self) -> list[str]:
+        """The spinners that ended by themselves or were ended, in words."""
+        gone = [cpu for cpu, spinner in self.spinners.items() if has_ended(spinner)]
+        return [f"the process that kept CPU {cpu} awake" for cpu in gone]
 
 
 @contextmanager
@@ -88,12 +94,13 @@ def _latency_held(stack: ExitStack) -> bool:
 
 
 @contextmanager
-def _spinning(cpus: Iterable[int], ledger: Ledger) -> Iterator[KeptAwake]:
+def _spinning(cpus: Sequence[int], ledger: Ledger) -> Iterator[KeptAwake]:
     with _idle_group(ledger) as group:
         spinners = [_start(cpu, group, ledger) for cpu in cpus]
         means = Means.IDLE_SPINNERS if group else Means.LIGHT_SPINNERS
         try:
-            yield KeptAwake(means, tuple(psutil.Process(spinner.pid) for spinner, _ in spinners))
+            processes = [psutil.Process(spinner.pid) for spinner, _ in spinners]
+            yield KeptAwake(means, dict(zip(cpus, processes, strict=True)))
         finally:
             for spinner, _ in spinners:
                 spinner.kill()

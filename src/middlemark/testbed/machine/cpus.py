@@ -51,6 +51,14 @@ class CpuLoad:
             for cpu in self.stressors
         }
 
+    def ended(self) -> list[str]:
+        """What of it ended by itself or was ended, in words."""
+        return [
+            f"{PROGRAM}, which kept CPU {cpu} busy to {self.asked_percent:g} %"
+            for cpu, members in self.stressors.items()
+            if any(map(has_ended, members))
+        ]
+
 
 @contextmanager
 def loaded(host: Host, cpus: Sequence[int], percent: float, ledger: Ledger) -> Iterator[CpuLoad]:
@@ -107,6 +115,14 @@ def spent_ns(members: Iterable[psutil.Process]) -> int:
             times = member.cpu_times()
             spent_s += times.user + times.system
     return int(spent_s * 1e9)
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """Whether it runs no more, waited for or not."""
+    try:
+        return process.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _last_words(stressors: subprocess.Popen[bytes]) -> str:
