@@ -227,7 +227,7 @@ def test_the_summary_has_a_row_for_each_metric_and_a_reason_for_each_that_is_mis
     missing = table.filter(table["estimate"].is_null())
     assert (missing["reason"] != "").all()
     assert not np.isnan(table["estimate"].drop_nulls().to_numpy()).any()
-    ends = ("_ns", "_bytes", "_hz", "_share", "_per_s", "_percent_of_core", "_faults", "_messages")
+    ends = ("_ns", "_bytes", "_hz", "_share", "_per_s", "_percent_of_core", "_faults", "_messages", "_ratio")
     assert all(metric.endswith(ends) for metric in table["metric"])
 
 

@@ -43,7 +43,9 @@ from middlemark.worker import executables
 from middlemark.worker.contract import Description
 from middlemark.worker.description import describe, distinct_profiles
 
-_WITH_A_WIDTH = ", ".join(("a latency", *(f"`{each.name}`" for each in PLAIN if not (each.of_search or each.is_share))))
+_WITH_A_WIDTH = ", ".join(
+    ("a latency", *(f"`{each.name}`" for each in PLAIN if not (each.of_search or each.is_share or each.observed_by)))
+)
 """The metrics that a `stop` may be on, in words."""
 
 
@@ -231,6 +233,9 @@ def _check_stop(loaded: LoadedSuite) -> None:
             raise document.error(problem, path, _WITH_A_WIDTH)
         if metric.is_share:
             problem = f"`{each.figure}` is a share, which may be 0 and so has no relative width"
+            raise document.error(problem, path, _WITH_A_WIDTH)
+        if metric.observed_by is not None:
+            problem = f"`{each.figure}` is measured in trials with the observation {metric.observed_by} alone"
             raise document.error(problem, path, _WITH_A_WIDTH)
 
 

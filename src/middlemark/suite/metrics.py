@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pydantic_core import PydanticCustomError
 
 from middlemark.errors import UsageError
+from middlemark.suite.measurement import Observation
 from middlemark.suite.yaml.model import closest_first, refusal
 
 
@@ -25,6 +26,9 @@ class Dimension(StrEnum):
     BYTES = "bytes"
     BYTES_PER_S = "bytes_per_s"
     PERCENT_OF_CORE = "percent_of_core"
+    FRACTION = "fraction"
+    """Of a time, so that it is estimated as times are; a share is one of messages."""
+    NUMBER = "number"
 
     @property
     def example(self) -> str:
@@ -38,6 +42,8 @@ _EXAMPLES = {
     Dimension.BYTES: "40 MiB",
     Dimension.BYTES_PER_S: "80 MB/s",
     Dimension.PERCENT_OF_CORE: "50 %",
+    Dimension.FRACTION: "50 %",
+    Dimension.NUMBER: "3",
 }
 
 
@@ -81,7 +87,9 @@ DISTRIBUTIONS = {"latency" if kind is Distribution.LATENCY_FROM_SEND else kind.v
 """By the names that people write."""
 LEVELS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 """The quantiles that are reported, by the name that a metric has."""
-LEVEL_NAMES = ("median", "min", "max", *(level for level in LEVELS if level != "p50"))
+MOMENTS = {"mean": "ns", "deviation": "ns", "kurtosis": "ratio"}
+"""What else is said of a distribution in which nothing was lost, with the unit of its stored name."""
+LEVEL_NAMES = ("median", "min", "max", *MOMENTS, *(level for level in LEVELS if level != "p50"))
 """The allowed words before the bracket; `p50` is read as `median`."""
 
 TRIAL = "trial"
@@ -115,6 +123,8 @@ class Metric:
     lower_is_better: bool = True
     is_usual: bool = True
     """Whether it is compared where no metric is named."""
+    observed_by: Observation | None = None
+    """The observation in whose trials it is measured; None for a metric of every trial."""
     is_long: bool = False
     """Whether it is a time that is shown in milliseconds rather than in microseconds."""
 
@@ -159,6 +169,21 @@ PLAIN = (
     ),
     Metric("cpu", "cpu_percent_of_core", Dimension.PERCENT_OF_CORE, of_trial=True),
     Metric("memory", "peak_memory_bytes", Dimension.BYTES, of_trial=True),
+    Metric(
+        "kernel_share",
+        "path_typical_kernel_share",
+        Dimension.FRACTION,
+        is_usual=False,
+        observed_by=Observation.KERNEL_PATH,
+    ),
+    Metric(
+        "tcp_share",
+        "tcp_share",
+        Dimension.SHARE,
+        of_trial=True,
+        is_usual=False,
+        observed_by=Observation.KERNEL_PATH,
+    ),
 )
 USUAL_QUANTILES = (
     *("median(latency)", "p99(latency)", "p99(latency_from_intended)", "median(round_trip)", "p99(round_trip)"),
@@ -198,9 +223,14 @@ def metric_of(level: str | None, what: str) -> Metric:
         problem = f"`{level}({what})`: there is no `{level}`"
         raise refusal(problem, allowed=f"before the bracket: {', '.join(LEVEL_NAMES)}")
     kind = DISTRIBUTIONS[what]
-    stored_name = quantile_metric(kind, "p50" if level == "median" else level)
+    stored_name = moment_metric(kind, level) if level in MOMENTS else quantile_metric(kind, _stored_level(level))
+    dimension = Dimension.NUMBER if level == "kurtosis" else Dimension.TIME
     name = f"{level}({what})"
-    return Metric(name, stored_name, Dimension.TIME, of_chain=kind in OF_CHAINS, is_usual=name in USUAL_QUANTILES)
+    return Metric(name, stored_name, dimension, of_chain=kind in OF_CHAINS, is_usual=name in USUAL_QUANTILES)
+
+
+def _stored_level(level: str) -> str:
+    return "p50" if level == "median" else level
 
 
 def usual_metrics() -> list[Metric]:
@@ -214,9 +244,15 @@ def quantile_metric(kind: Distribution, level: str) -> str:
     return f"{kind}_{level}_ns"
 
 
+def moment_metric(kind: Distribution, moment: str) -> str:
+    """The name of the metric of one of `MOMENTS`."""
+    return f"{kind}_{moment}_{MOMENTS[moment]}"
+
+
 def metrics_of_distribution(kind: Distribution) -> tuple[str, ...]:
     """The names of all metrics of a distribution."""
-    return tuple(quantile_metric(kind, level) for level in ("min", *LEVELS, "max"))
+    quantiles = (quantile_metric(kind, level) for level in ("min", *LEVELS, "max"))
+    return (*quantiles, *(moment_metric(kind, moment) for moment in MOMENTS))
 
 
 def stream_subject(name: str) -> str:

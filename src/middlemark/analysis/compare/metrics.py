@@ -83,7 +83,9 @@ def names_of(metric: Metric, experiment: Experiment) -> list[str | None]:
 def _streams(pair: Pair, metric: Metric) -> list[str | None]:
     """The streams of which at least one of the pair has the metric; `None` for the trial as a whole."""
     names = names_of(metric, pair.sides[0].experiment)
-    return [name for name in names if any(metric.key(name or "") in side.estimates for side in pair.sides)]
+    return [
+        name for name in names if any(metric.key(name or "") in side.having(metric).estimates for side in pair.sides)
+    ]
 
 
 def _compare_metric(pair: Pair, metric: Metric, stream: str | None, margin: float) -> MetricComparison:

@@ -75,7 +75,7 @@ def _streams(
         of_chains = metric is not None and metric.of_chain
         known = each.experiment.chains if of_chains else each.experiment.streams
         names = [flow.name for flow in known if selection.stream in {None, flow.name}]
-        having = [name for name in names if metric is None or metric.key(name) in each.estimates]
+        having = [name for name in names if metric is None or metric.key(name) in each.having(metric).estimates]
         yield from ((each, name) for name in having or names[:1])
 
 

@@ -34,7 +34,7 @@ from middlemark.analysis.stats.estimate import (
     refusal,
     share_of_trials,
 )
-from middlemark.analysis.stats.quantiles import Lost, Measured, Value, pool_sketches
+from middlemark.analysis.stats.quantiles import Lost, Measured, TooFewSamples, Value, pool_sketches
 from middlemark.analysis.stats.shapes import box, curve
 from middlemark.analysis.verdicts.values import Block
 from middlemark.plan import Caution, Experiment, Invalid, NotApplicable, WarningKind
@@ -45,6 +45,7 @@ from middlemark.suite.metrics import (
     Distribution,
     Key,
     distribution_subject,
+    metrics_of_distribution,
     quantile_metric,
     stream_subject,
 )
@@ -160,8 +161,10 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
             own = [trial.metrics.values[key] for trial in counting]
             samples = [trial.distributions[stream, kind] for trial in counting if (stream, kind) in trial.distributions]
             estimates[key] = quantile_of_trials(own, samples, level) if counting else no_estimate(overload)
-        for end in ("min", "max"):
-            key = Key(distribution_subject(stream, kind), f"{kind}_{end}_ns")
+        for metric in metrics_of_distribution(kind):
+            key = Key(distribution_subject(stream, kind), metric)
+            if key in estimates:
+                continue
             values = [trial.metrics.values[key] for trial in counting if key in trial.metrics.values]
             nothing = no_estimate("nothing arrived in time" if counting else overload)
             estimates[key] = _over_trials(key.metric, values) if values else nothing
@@ -180,6 +183,9 @@ def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
         return median_of_trials([max(known, key=lambda each: each.value)])
     if metric in SHARES_OF_MESSAGES:
         return share_of_trials(known)
+    fewest = [value for value in values if isinstance(value, TooFewSamples)]
+    if len(fewest) == len(values) and fewest:
+        return no_estimate(str(min(fewest, key=lambda each: each.n)))
     return median_of_trials([value for value in values if isinstance(value, Measured | Lost)])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from middlemark.analysis.experiment.conditions import delivery_told
 from middlemark.analysis.experiment.variance import NoVarianceComponents, VarianceComponents
@@ -199,6 +199,8 @@ class ExperimentFindings:
 
     def evidence(self, metric: Metric, name: str | None) -> Evidence:
         """All that is known of a metric of a stream or chain, None for that of the trial."""
+        if metric.observed_by is not None:
+            return self.having(metric).evidence(replace(metric, observed_by=None), name)
         key = metric.key(name or "")
         known = self.block_values(key)
         return Evidence(
@@ -212,6 +214,12 @@ class ExperimentFindings:
             lower_is_better=metric.lower_is_better,
             missing=self.why_missing(key),
         )
+
+    def having(self, metric: Metric) -> ExperimentFindings:
+        """What has the metric: this, or what the trials with the metric's observation say."""
+        if metric.observed_by is None:
+            return self
+        return self.observed.get(metric.observed_by, ExperimentFindings(self.experiment, (), {}, {}))
 
     def setbacks(self, key: Key, name: str | None, known: BlockValues) -> Setbacks:
         """The trials that can't speak for a metric because the middleware could not keep up in them."""

@@ -18,7 +18,7 @@ import polars as pl
 from middlemark.analysis.kernel.events import Kind
 from middlemark.analysis.kernel.follow import Ends, follow_message
 from middlemark.analysis.kernel.packets import Cuts
-from middlemark.analysis.kernel.segments import MessagePath, Part, SetAside, Side
+from middlemark.analysis.kernel.segments import OUTSIDE, MessagePath, Part, SetAside, Side
 from middlemark.analysis.kernel.trace import KernelTrace
 from middlemark.analysis.stats.quantiles import Measured, Value, is_measurable, with_clock_bound
 from middlemark.plan import Experiment, Stream
@@ -233,12 +233,19 @@ def _values(found: SampledPaths, names: Mapping[int, str]) -> dict[str, Value]:
     ordered = found.parts.sort("whole_ns")
     middle = ordered.slice(2 * n // 5, n // 5 + 1)
     values |= _parts("path_typical", middle) | _packet_instants(middle)
+    values["path_typical_kernel_share"] = _kernel_share(middle)
     values |= {f"path_{name}_per_message": _mean(ordered, name) for name in _COUNTS}
     return values | (_parts("path_slow", ordered.tail(n // 100)) if n >= _SLOW_NEED else {})
 
 
 def _parts(name: str, messages: pl.DataFrame) -> dict[str, Value]:
     return {f"{name}_{part}_ns": _mean(messages, f"{part}_ns") for part in (*Part, "whole")}
+
+
+def _kernel_share(messages: pl.DataFrame) -> Value:
+    """Of the one-way time, what is spent outside the processes' own code: in the kernel and on the network."""
+    own = messages.select(pl.sum_horizontal(f"{part}_ns" for part in OUTSIDE.values())).to_series().to_numpy()
+    return Measured(1 - float(own.sum() / messages["whole_ns"].to_numpy().sum()), len(messages))
 
 
 def _packet_instants(messages: pl.DataFrame) -> dict[str, Value]:

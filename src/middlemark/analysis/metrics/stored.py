@@ -20,6 +20,7 @@ from middlemark.analysis.chains.metrics import chain_metrics
 from middlemark.analysis.chains.trace import Rows
 from middlemark.analysis.experiment.findings import MeasuredTrial
 from middlemark.analysis.kernel.breakdown import ExampleMessage, PathFindings, path_findings
+from middlemark.analysis.kernel.transport import transport_values
 from middlemark.analysis.metrics.accounting import AccountingError, accountable, flows
 from middlemark.analysis.metrics.resources import MemorySeries, memory_series, resource_values
 from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, Settling, TimeSeries, settling_by_stream, time_series
@@ -37,7 +38,7 @@ from middlemark.results.trial_folder import Samples, TrialFolder
 from middlemark.suite import Model
 from middlemark.suite.metrics import LEVELS, Distribution, Key, distribution_subject, quantile_metric
 
-METRICS_VERSION: Final = 6
+METRICS_VERSION: Final = 7
 """Raised with each change of what a metric means or of how it is computed: what is stored by another is not read."""
 MOST_SAMPLES: Final = 1 << 48
 _NO_ROWS = pl.DataFrame(schema=RECEIVED_SCHEMA)
@@ -238,13 +239,15 @@ def _with_observed(found: MeasuredTrial, folder: TrialFolder) -> MeasuredTrial:
     """With what the trial's observer saw."""
     record = found.record
     processes, machine = folder.read_processes(), folder.read_machine()
-    path = PathFindings({}, {})
+    path, sent_by = PathFindings({}, {}), {}
     if record.kernel_path is not None:
-        path = path_findings(record, folder.read_kernel_events(), folder.read_received())
+        events = folder.read_kernel_events()
+        path, sent_by = path_findings(record, events, folder.read_received()), transport_values(record, events)
     seen = {
         **resource_values(record, processes, machine),
         **wire_values(record),
         **path.values,
+        **sent_by,
     }
     metrics = replace(found.metrics, values={**found.metrics.values, **seen})
     return replace(found, metrics=metrics, memory=memory_series(record, processes), example_messages=path.messages)

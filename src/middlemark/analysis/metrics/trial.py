@@ -27,6 +27,7 @@ from middlemark.analysis.metrics.accounting import (
 from middlemark.analysis.metrics.latency import CLOCK_BOUND, bounds_of_stream, distributions, with_fill
 from middlemark.analysis.metrics.recovery import affected_flows, fault_metrics
 from middlemark.analysis.metrics.traffic import Named, is_overloaded, rates, shares
+from middlemark.analysis.stats.moments import moments
 from middlemark.analysis.stats.quantiles import (
     Lost,
     Measured,
@@ -50,6 +51,7 @@ from middlemark.suite.metrics import (
     Key,
     flow_subject,
     metrics_of_distribution,
+    moment_metric,
     process_subject,
     quantile_metric,
     stream_subject,
@@ -194,19 +196,15 @@ def clock_bound_metric(subject: str, bounds_ns: Mapping[Distribution, int]) -> d
 
 
 def distribution_metrics(subject: str, kind: Distribution, samples: Sketch) -> dict[Key, Value]:
-    """The extremes and the quantiles of one distribution, as far as clocks that may be so far apart can measure them.
-
-    The extremes are of what arrived, the quantiles of all messages.
-    """
+    """Its extremes (of what arrived), quantiles and moments, as far as clocks that may be so far apart measure them."""
     if not samples.n_messages:
         return {}
     named = {name: samples.quantile(level) for name, level in LEVELS.items()}
     if samples.n:
         named |= {name: Measured(float(samples.values[place]), samples.n) for name, place in (("min", 0), ("max", -1))}
-    return {
-        Key(subject, quantile_metric(kind, name)): with_clock_bound(value, samples.bound_ns)
-        for name, value in named.items()
-    }
+    found = {quantile_metric(kind, name): with_clock_bound(value, samples.bound_ns) for name, value in named.items()}
+    found |= {moment_metric(kind, name): value for name, value in moments(samples).items()}
+    return {Key(subject, name): value for name, value in found.items()}
 
 
 def _loss_runs(rows: StreamRows) -> Named:

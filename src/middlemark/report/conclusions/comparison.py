@@ -26,6 +26,7 @@ from middlemark.analysis.verdicts.judge import SHARE_MARGIN, Verdict, direction
 from middlemark.report.elements.delivery import deliveries_of, delivery_cell
 from middlemark.report.elements.formatting import (
     ABSENT,
+    COUNT,
     MEBIBYTES,
     MEGABYTES_PER_S,
     MICROSECONDS,
@@ -49,6 +50,8 @@ UNITS = {
     Dimension.BYTES: MEBIBYTES,
     Dimension.BYTES_PER_S: MEGABYTES_PER_S,
     Dimension.PERCENT_OF_CORE: PERCENT_OF_CORE,
+    Dimension.FRACTION: PERCENT,
+    Dimension.NUMBER: COUNT,
 }
 _STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "bold red", Verdict.UNDECIDED: "dim"}
 

@@ -185,22 +185,29 @@ def _bound(metric: str, written: Token) -> float:
     return value
 
 
+_READERS: dict[Dimension, Callable[[str], float]] = {
+    Dimension.TIME: DURATION.parse,
+    Dimension.SHARE: SHARE.parse,
+    Dimension.FRACTION: SHARE.parse,
+    Dimension.BYTES: SIZE.parse,
+    Dimension.BYTES_PER_S: lambda written: SIZE.parse(_without("/s", written)),
+    Dimension.PERCENT_OF_CORE: lambda written: float(_without("%", written)),
+    Dimension.NUMBER: float,
+}
+
+
 def bound_of(what: Dimension, written: str) -> float | None:
     """A value in the unit of its dimension's metrics; None where the written unit is of another dimension."""
     try:
-        match what:
-            case Dimension.TIME:
-                return DURATION.parse(written)
-            case Dimension.SHARE:
-                return SHARE.parse(written)
-            case Dimension.BYTES:
-                return SIZE.parse(written)
-            case Dimension.BYTES_PER_S:
-                return SIZE.parse(written.removesuffix("/s")) if written.endswith("/s") else None
-            case Dimension.PERCENT_OF_CORE:
-                return float(written.removesuffix("%")) if written.endswith("%") else None
+        return _READERS[what](written)
     except (PydanticCustomError, ValueError):
         return None
+
+
+def _without(unit: str, written: str) -> str:
+    if not written.endswith(unit):
+        raise ValueError(written)
+    return written.removesuffix(unit)
 
 
 def _at(token: Token, problem: str, allowed: str) -> PydanticCustomError:
