@@ -96,6 +96,11 @@ def test_a_table_without_units_is_refused(folder: Path) -> None:
         ("    claims: median", "    decided_by: x\n    claim: median", "paper.yaml:16:5: unknown key `claim`"),
         ("    claims: median(latency)[middleware=udp] < 1 ms\n", "", "finding 1 has no claims"),
         ("    suite: messages\n", "", "finding 1 has claims of no suite"),
+        (
+            "suites:\n",
+            "features: [{feature: QoS, middleware: udp, theirs: none, capability: histories}]\nsuites:\n",
+            "of `QoS` nothing can be checked",
+        ),
         ("< 1 ms", "< 1 MB", "`1 MB` can't be a bound of median(latency)"),
     ],
 )

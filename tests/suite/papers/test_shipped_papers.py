@@ -7,7 +7,8 @@ import pytest
 
 from middlemark.analysis.decisions.claims import claim_parts
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.plan import Experiment, expand, is_selected
+from middlemark.plan import Experiment, campaign_duration_ns, expand, is_selected
+from middlemark.plan.schedule import plan_trials
 from middlemark.suite.papers import Extent, LoadedPaper, load_paper, shipped_paper_names
 
 PAPERS = shipped_paper_names()
@@ -24,7 +25,13 @@ def without_results(own: Sequence[Experiment]) -> list[ExperimentFindings]:
 
 
 def test_papers_ship() -> None:
-    assert PAPERS == ("automotive-2025", "dds-vendors-2022", "zenoh-iiot-2025")
+    assert PAPERS == (
+        "automotive-2025",
+        "containers-2024",
+        "dds-vendors-2022",
+        "someip-dds-2018",
+        "zenoh-iiot-2025",
+    )
 
 
 @pytest.fixture(params=PAPERS)
@@ -85,7 +92,9 @@ def test_the_industrial_evaluation_has_all_its_cells() -> None:
     }
     assert sizes == {"round_trips": 3 * 5 + 2, "delay": 5, "mobility": 3 * 5}
     loaded = load_paper("zenoh-iiot-2025")
-    assert [len(loaded.values[each]) for each in ("scenarios", "cloud", "speeds")] == [2 * each for each in sizes.values()]
+    assert [len(loaded.values[each]) for each in ("scenarios", "cloud", "speeds")] == [
+        2 * each for each in sizes.values()
+    ]
     assert len(experiments("zenoh-iiot-2025", "congestion", Extent.FULL)) == 2 * 4 * 3
 
 
@@ -94,3 +103,40 @@ def test_the_vendors_evaluation_has_seven_sizes_in_one_process_and_in_two() -> N
     series = {(each.middleware, each.factors.get("option.zero_copy")) for each in own}
     assert series == {("fastdds", "false"), ("fastdds", "true"), ("cyclonedds", None), ("opendds", None)}
     assert len(own) == 7 * 2 * len(series)
+
+
+def test_the_evaluation_of_containers_has_three_deployments_of_every_cell() -> None:
+    for suite, cells in {"round_trips": 14, "images": 4, "stack": 1}.items():
+        own = experiments("containers-2024", suite, Extent.FULL)
+        assert {each.factors["deployment"] for each in own} == {"bare_metal", "single_container", "multi_container"}
+        assert len(own) == 3 * cells
+    (chains,) = {each.chains for each in experiments("containers-2024", "stack", Extent.FULL)}
+    assert [each.name for each in chains] == ["lidar_to_vehicle"]
+
+
+def test_the_evaluation_of_someip_has_its_sizes_and_loads() -> None:
+    sizes = {
+        each: len(experiments("someip-dds-2018", each, Extent.FULL))
+        for each in ("internal", "external", "stress_internal", "stress_external")
+    }
+    assert sizes == {
+        "internal": 14 * 5,
+        "external": 14 * 7,
+        "stress_internal": 11 * 4 * 4,
+        "stress_external": 11 * 7 * 5,
+    }
+
+
+def test_a_quick_extent_is_within_a_quarter_of_an_hour_and_a_full_one_within_two(loaded: LoadedPaper) -> None:
+    for extent, most_s in ((Extent.QUICK, 15 * 60), (Extent.FULL, 2 * 3600)):
+        assert duration_s(loaded, extent) <= most_s
+
+
+def test_all_quick_extents_together_are_within_an_hour() -> None:
+    assert sum(duration_s(load_paper(name), Extent.QUICK) for name in PAPERS) <= 3600
+
+
+def duration_s(loaded: LoadedPaper, extent: Extent) -> float:
+    suites = [loaded.suite(each.suite, extent).suite for each in loaded.paper.suites]
+    planned = (plan_trials(each, available=[own.middleware for own in each.middlewares]) for each in suites)
+    return sum(campaign_duration_ns(trials) for trials in planned) / 1e9

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from middlemark.report.elements.tables import Table, named, sentences, table, values
 from middlemark.report.output.figures import as_markdown
-from middlemark.report.papers.tables import equipment_table
+from middlemark.report.papers.tables import equipment_table, features_table
 from middlemark.suite.papers import LoadedPaper, Paper
 
 OUTCOME = "No full run of the maintainers is published yet, so that there is no verdict here."
@@ -19,12 +19,18 @@ OUTCOME = "No full run of the maintainers is published yet, so that there is no 
 
 def index_page(papers: Sequence[LoadedPaper]) -> str:
     """All papers with all their findings."""
-    return _page("index", papers=[each.paper for each in papers], findings_of=findings_of)
+    return _page("index", papers=[each.paper for each in papers], findings_of=findings_of, overview=overview)
 
 
 def paper_page(loaded: LoadedPaper) -> str:
     """One paper: what it was, what stands in its place, its findings with their claims."""
-    return _page("paper", paper=loaded.paper, equipment=equipment_table(loaded.paper), tables=published_tables(loaded))
+    return _page(
+        "paper",
+        paper=loaded.paper,
+        equipment=equipment_table(loaded.paper),
+        features=features_table(loaded.paper),
+        tables=published_tables(loaded),
+    )
 
 
 def _page(name: str, **content: object) -> str:
@@ -36,6 +42,16 @@ def _page(name: str, **content: object) -> str:
     )
     environment.filters["markdown"] = _set
     return environment.get_template(f"{name}.md.j2").render(outcome=OUTCOME, **content).rstrip() + "\n"
+
+
+def overview(papers: Sequence[Paper]) -> Table:
+    """What each paper asked, and how many findings and claims it comes to."""
+    columns = (*named("paper"), sentences("asks"), *values("findings", "claims"))
+    rows = [
+        (each.paper, each.summary, str(len(each.findings)), str(sum(len(own.claims or ()) for own in each.findings)))
+        for each in papers
+    ]
+    return table("Papers", columns, rows)
 
 
 def findings_of(paper: Paper) -> Table:

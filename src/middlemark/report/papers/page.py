@@ -26,6 +26,7 @@ from middlemark.report.papers.tables import (
     agreement_table,
     agreement_words,
     equipment_table,
+    features_table,
     findings_table,
     headline,
     ratio_table,
@@ -87,6 +88,7 @@ def render(reproduced: ReproducedPaper) -> str:
             reading=READING,
             comparisons=comparisons_shown(reproduced),
             equipment=equipment_table(reproduced.paper),
+            features=features_table(reproduced.paper),
             suites=suites_table(reproduced),
             version=VERSION,
         )

@@ -84,6 +84,14 @@ def equipment_table(paper: Paper) -> Table:
     return table("Equipment", columns, [(each.theirs, each.here) for each in paper.equipment])
 
 
+def features_table(paper: Paper) -> Table:
+    """What the paper says that middlewares offer, and what their workers describe."""
+    columns = (*named("feature", "middleware"), sentences("in the paper"), sentences("its worker here"))
+    return table(
+        "Features", columns, [(each.feature, each.middleware, each.theirs, each.here) for each in paper.features]
+    )
+
+
 def suites_table(reproduced: ReproducedPaper) -> Table:
     """What was run, with a link to each suite's own report."""
     columns = (*named("suite"), *values("report", "experiments", "trials", "not run"), sentences("not applicable"))

@@ -89,6 +89,33 @@ class Finding(Model):
         return self
 
 
+class Feature(Model):
+    """What the paper says that a middleware has or lacks, and what its worker describes."""
+
+    feature: Sentence
+    middleware: Name
+    theirs: Sentence
+    """What the paper says."""
+    capability: Name
+    """The list of capabilities that `middlemark describe` shows."""
+    has: tuple[Name, ...] = ()
+    """What is in that list."""
+    lacks: tuple[Name, ...] = ()
+    """What is not in it."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.has and not self.lacks:
+            raise refusal(f"of `{self.feature}` nothing can be checked", allowed="`has` or `lacks`", at=("has",))
+        return self
+
+    @property
+    def here(self) -> str:
+        """What the worker describes, in words: `transports: udp; not tcp`."""
+        words = [", ".join(self.has), f"not {', '.join(self.lacks)}" if self.lacks else ""]
+        return f"{self.capability}: {'; '.join(word for word in words if word)}".replace("_", " ")
+
+
 class Change(Model):
     """A claim that was changed after it had been committed."""
 
@@ -108,6 +135,8 @@ class Paper(Model):
     summary: Sentence
     """The question that it answered, in one sentence."""
     equipment: Many[Equipment]
+    features: tuple[Feature, ...] = ()
+    """Its comparison of what middlewares offer."""
     suites: Many[PaperSuite]
     tables: tuple[PublishedTable, ...] = ()
     findings: Many[Finding]
