@@ -79,6 +79,16 @@ class Counts(Model):
     subscribers: tuple[SubscriberCounts, ...] = ()
 
 
+class FirstMatch(Model):
+    """When a publisher first knew that a subscriber is there, from T0; none where its middleware never lets it know."""
+
+    stream: StreamName
+    answers: bool = False
+    publisher: Index
+    """Of answers, the index of the subscriber that answers."""
+    after_ns: Nanoseconds
+
+
 class FirstMessage(Model):
     """When a subscriber had the first message of a publisher, or a client the first answer of a subscriber, from T0.
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from middlemark.plan import Caution, Outcome, Trial, Valid
-from middlemark.results.counts import Counts, FirstMessage, MessagePath, NodeCounts, PathProof
+from middlemark.results.counts import Counts, FirstMatch, FirstMessage, MessagePath, NodeCounts, PathProof
 from middlemark.suite import Action, Delivery, Model
 from middlemark.suite.yaml.model import Count, Index, Name, Nanoseconds, ProcessName, SignedNanoseconds
 
@@ -207,6 +207,7 @@ class TrialRecord(Model):
     counts: Counts = Counts()
     initialised_after_ns: dict[Name, Nanoseconds] = {}
     """By application: when all its endpoints existed, from T0."""
+    matched: tuple[FirstMatch, ...] = ()
     first_message: tuple[FirstMessage, ...] = ()
     window: Window | None = None
     """None where the trial ended before its window was fixed."""
@@ -246,10 +247,12 @@ class TrialRecord(Model):
         ]
         paths += [(each.stream, each.publisher, each.subscriber) for each in self.first_message]
         sent = [(publisher.stream, publisher.publisher) for publisher in self.counts.publishers]
+        sent += [(match.stream, match.publisher) for match in self.matched if not match.answers]
         for stream, publisher in (*sent, *(path[:2] for path in paths)):
             if stream not in streams or publisher >= len(streams[stream].publishers):
                 raise ValueError(f"the trial has no publisher {publisher} of {stream}")
-        for stream, _, subscriber in paths:
+        answering = [(match.stream, 0, match.publisher) for match in self.matched if match.answers]
+        for stream, _, subscriber in (*paths, *answering):
             if subscriber >= len(streams[stream].subscribers):
                 raise ValueError(f"the trial has no subscriber {subscriber} of {stream}")
         applications = {application.name for application in self.trial.experiment.applications}

@@ -492,6 +492,21 @@ class ApplicationEffective(BaseModel):
     """Whether messages are written in place or copied by the publish call."""
 
 
+class ApplicationMatched(BaseModel):
+    """A publisher knows for the first time that a subscriber is there, as the description's `matching` says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    answers: bool
+    """Whether it publishes answers."""
+    event: Literal["matched"] = "matched"
+    publisher: Annotated[int, Field(ge=0, le=65535)]
+    """The publisher's index; of answers, the index of the subscriber that answers."""
+    since_ns: Annotated[int, Field(ge=0)]
+    """Since when."""
+    stream: str
+    """The stream's name."""
+
+
 class ApplicationFirstMessage(BaseModel):
     """
     A subscriber has the first message of a publisher, which may be a greeting; or a ping-pong's client the first answer
@@ -768,6 +783,33 @@ class MessageTrigger(BaseModel):
     """How many of its inputs have to have one."""
 
 
+class SubscriberMatching(BaseModel):
+    """Of the subscriber itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    how: str
+    """By what: a status, a listener, an accepted connection."""
+    kind: Literal["subscriber"] = "subscriber"
+
+
+class ServiceMatching(BaseModel):
+    """Only of the service that passes its messages on; whether that has a subscriber for them it never knows."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    how: str
+    """By what."""
+    kind: Literal["service"] = "service"
+
+
+class NeverMatching(BaseModel):
+    """Never: no publisher tells `matched`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["never"] = "never"
+    reason: str
+    """Why it can't know, in one sentence."""
+
+
 class BooleanOption(BaseModel):
     """`true` or `false`."""
 
@@ -889,6 +931,7 @@ ApplicationEvent = TypeAliasType(
         | ApplicationRefused
         | ApplicationInitialised
         | ApplicationEffective
+        | ApplicationMatched
         | ApplicationFirstMessage
         | ApplicationFirstFullMessage
         | ApplicationPublished
@@ -985,6 +1028,16 @@ class Deliveries(BaseModel):
     """Those that it has."""
     lacks: list[LackingDelivery]
     """Those that it lacks."""
+
+
+Matching = TypeAliasType(
+    "Matching",
+    Annotated[
+        SubscriberMatching | ServiceMatching | NeverMatching,
+        Field(discriminator="kind"),
+    ],
+)
+"""How a publisher comes to know that a subscriber is there; what it then tells is `matched`."""
 
 
 OptionKind = TypeAliasType(
@@ -1195,6 +1248,8 @@ class Capabilities(BaseModel):
     """Which messages it can keep for a slow receiver."""
     largest_message_bytes: Annotated[int, Field(ge=0)]
     """The largest message over its widest transport; a narrower transport may refuse less."""
+    matching: Matching | None = None
+    """How a publisher comes to know that a subscriber is there."""
     patterns: list[Pattern]
     """The patterns that it carries."""
     reliabilities: list[Reliability]

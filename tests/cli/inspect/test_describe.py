@@ -36,3 +36,9 @@ def test_each_axis_is_shown_with_what_sets_it_or_why_nothing_does() -> None:
     lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
     assert "tuned batching brokered its manual, chapter 3" in lines
     assert "tuned copies nothing it has no loans" in lines
+
+
+@pytest.mark.usefixtures("tuned")
+def test_how_a_publisher_is_matched_is_shown_or_why_it_never_knows() -> None:
+    lines = [" ".join(line.split()) for line in CliRunner().invoke(app, ["describe", "fake"]).stdout.splitlines()]
+    assert "matching a publisher never knows of a subscriber: over UDP nobody can know" in lines

@@ -52,6 +52,7 @@ def description():
                     {"delivery": "polling", "reason": "it is slow enough"},
                 ],
             },
+            "matching": {"kind": "never", "reason": "over UDP nobody can know"},
             "largest_message_bytes": 60000,
             "zero_copy": False,
             "same_process": True,

@@ -26,6 +26,7 @@ from middlemark.plan import (
 )
 from middlemark.results.counts import (
     Counts,
+    FirstMatch,
     FirstMessage,
     InterfaceTraffic,
     PathProof,
@@ -129,6 +130,10 @@ def _record(trial: Trial, how: Behaviour, counts: Counts, rng: np.random.Generat
         effective={name: _effective(how) for name in names},
         counts=counts,
         initialised_after_ns=dict.fromkeys(names, how.first_message_ns // 2),
+        matched=tuple(
+            FirstMatch(stream=each.stream, publisher=each.publisher, after_ns=how.first_message_ns * 3 // 4)
+            for each in counts.publishers
+        ),
         first_message=tuple(
             FirstMessage(
                 stream=each.stream,

@@ -2,13 +2,13 @@
 //!
 //! It knows the order of events that the contract fixes; `trial` decides which command comes when.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use anyhow::{Result, ensure};
 use middlemark_contract::{
-    ApplicationCommand, ApplicationEvent, ApplicationSpec, Delivery, Effective, FirstArrival, PublisherCounts, Refusal,
-    SubscriberCounts,
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, Delivery, Effective, FirstArrival, Matching,
+    PublisherCounts, Refusal, SubscriberCounts,
 };
 
 use crate::process::Process;
@@ -53,7 +53,12 @@ impl Pairing {
 pub(crate) struct Application {
     pub(crate) process: Process,
     pub(crate) effective: Option<Effective>,
-    pub(crate) met: BTreeSet<Pairing>,
+    /// When the first message of each came.
+    pub(crate) met: BTreeMap<Pairing, u64>,
+    /// When each of its publishers knew of a subscriber: by stream, whether it answers, and index.
+    matched: BTreeMap<(String, bool, u16), u64>,
+    /// Whether its description says that a publisher comes to know.
+    pub(crate) knows_matches: bool,
 }
 
 /// What an application tells after the drain.
@@ -71,7 +76,9 @@ impl Application {
         Ok(Application {
             process,
             effective: None,
-            met: BTreeSet::new(),
+            met: BTreeMap::new(),
+            matched: BTreeMap::new(),
+            knows_matches: !matches!(worker.description.capabilities.matching, Some(Matching::Never { .. })),
         })
     }
 
@@ -98,12 +105,24 @@ impl Application {
 
     /// Waits for the first message of each of these.
     pub(crate) fn wait_met(&mut self, pairings: &BTreeSet<Pairing>) -> Result<()> {
-        while !self.met.is_superset(pairings) {
-            let missing: Vec<_> = pairings.difference(&self.met).collect();
+        loop {
+            let missing: Vec<_> = pairings.iter().filter(|one| !self.met.contains_key(one)).collect();
+            if missing.is_empty() {
+                return Ok(());
+            }
             let waiting_for = format!("first_message of {missing:?}");
             self.take(&waiting_for)?;
         }
-        Ok(())
+    }
+
+    /// Waits until one of its publishers knows of a subscriber; since when.
+    pub(crate) fn wait_matched(&mut self) -> Result<u64> {
+        loop {
+            if let Some(since_ns) = self.matched.values().min() {
+                return Ok(*since_ns);
+            }
+            self.take("matched")?;
+        }
     }
 
     pub(crate) fn wait_published(&mut self) -> Result<Vec<PublisherCounts>> {
@@ -155,11 +174,23 @@ impl Application {
     fn take(&mut self, waiting_for: &str) -> Result<Option<ApplicationEvent>> {
         match self.process.next(waiting_for)? {
             ApplicationEvent::FirstMessage(first) => {
-                self.met.insert(Pairing::of(first, false));
+                let received_ns = first.received_ns;
+                self.met.insert(Pairing::of(first, false), received_ns);
                 Ok(None)
             }
             ApplicationEvent::FirstFullMessage(first) => {
-                self.met.insert(Pairing::of(first, true));
+                let received_ns = first.received_ns;
+                self.met.insert(Pairing::of(first, true), received_ns);
+                Ok(None)
+            }
+            ApplicationEvent::Matched(first) => {
+                ensure!(self.knows_matches, "told matched, which it describes as never known");
+                let publisher = (first.stream, first.answers, first.publisher);
+                ensure!(
+                    !self.matched.contains_key(&publisher),
+                    "told matched of {publisher:?} twice"
+                );
+                self.matched.insert(publisher, first.since_ns);
                 Ok(None)
             }
             ApplicationEvent::Initialised { .. } => Ok(None),

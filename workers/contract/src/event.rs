@@ -28,6 +28,8 @@ pub enum ApplicationEvent {
     },
     /// What the middleware runs with.
     Effective(Effective),
+    /// A publisher knows for the first time that a subscriber is there, as the description's `matching` says.
+    Matched(FirstMatch),
     /// A subscriber has the first message of a publisher, which may be a greeting; or a ping-pong's client the first answer
     /// of a subscriber, whose way back is found later, by some middleware, than the way there.
     FirstMessage(FirstArrival),
@@ -64,6 +66,20 @@ pub enum ApplicationEvent {
         /// The chain of causes, outermost first.
         causes: Vec<String>,
     },
+}
+
+/// When a publisher first knew that a subscriber is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FirstMatch {
+    /// The stream's name.
+    pub stream: String,
+    /// Whether it publishes answers.
+    pub answers: bool,
+    /// The publisher's index; of answers, the index of the subscriber that answers.
+    pub publisher: u16,
+    /// Since when.
+    pub since_ns: u64,
 }
 
 /// The arrival of the first message on one path.

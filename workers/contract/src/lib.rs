@@ -30,11 +30,12 @@ pub use application::{ApplicationSpec, Endpoint, Placement, Recording, Rendezvou
 pub use command::{ApplicationCommand, ExpectedMessages, ServiceCommand};
 pub use delivery::{Deliveries, Delivery, DeliveryDescription, LackingDelivery};
 pub use description::{
-    Axis, Capabilities, DELIVERY, Description, Dissector, Library, OptionDescription, OptionKind, OptionValue, Pattern,
-    Per, Profile, ServiceNeed, Tuning, When,
+    Axis, Capabilities, DELIVERY, Description, Dissector, Library, Matching, OptionDescription, OptionKind,
+    OptionValue, Pattern, Per, Profile, ServiceNeed, Tuning, When,
 };
 pub use event::{
-    ApplicationEvent, Effective, FirstArrival, MessagePath, PublisherCounts, Refusal, ServiceEvent, SubscriberCounts,
+    ApplicationEvent, Effective, FirstArrival, FirstMatch, MessagePath, PublisherCounts, Refusal, ServiceEvent,
+    SubscriberCounts,
 };
 pub use node::{
     ComputeSpec, InputCounts, NodeCounts, NodeInput, NodeOutput, NodeSpec, Readiness, TakeSpec, TriggerSpec,

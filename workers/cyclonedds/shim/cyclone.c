@@ -71,13 +71,24 @@ static dds_qos_t *make_qos (const mm_qos *asked)
   return qos;
 }
 
-int32_t mm_writer (int32_t participant, const char *topic_name, const mm_qos *asked)
+static void on_publication_matched (dds_entity_t writer, const dds_publication_matched_status_t status, void *argument)
+{
+  const mm_match *match = argument;
+  (void) writer;
+  if (status.current_count > 0)
+    match->on_matched (match);
+}
+
+int32_t mm_writer (int32_t participant, const char *topic_name, const mm_qos *asked, const mm_match *match)
 {
   const dds_entity_t topic = dds_create_topic (participant, &message_descriptor, topic_name, NULL, NULL);
   if (topic < 0)
     return topic;
   dds_qos_t *qos = make_qos (asked);
-  const dds_entity_t writer = dds_create_writer (participant, topic, qos, NULL);
+  dds_listener_t *listener = dds_create_listener ((void *) match);
+  dds_lset_publication_matched (listener, on_publication_matched);
+  const dds_entity_t writer = dds_create_writer (participant, topic, qos, listener);
+  dds_delete_listener (listener);
   dds_delete_qos (qos);
   return writer;
 }

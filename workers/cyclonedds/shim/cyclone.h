@@ -18,6 +18,12 @@ typedef struct mm_qos {
 /* Called with each message's bytes, which are valid during the call only. */
 typedef void (*mm_on_message) (void *context, const uint8_t *bytes, size_t size);
 
+/* Where a writer's match is told: called with itself, on a thread of the library, when a reader has matched the writer. It
+ * lives as long as the writer. */
+typedef struct mm_match {
+  void (*on_matched) (const struct mm_match *own);
+} mm_match;
+
 const char *mm_version (void);
 const char *mm_explain (int32_t code);
 
@@ -26,7 +32,7 @@ int32_t mm_open (uint32_t domain, const char *configuration, int32_t *domain_ent
 /* Deletes an entity and all that belongs to it; of a domain, joins the library's threads. */
 int32_t mm_delete (int32_t entity);
 
-int32_t mm_writer (int32_t participant, const char *topic, const mm_qos *qos);
+int32_t mm_writer (int32_t participant, const char *topic, const mm_qos *qos, const mm_match *match);
 int32_t mm_write (int32_t writer, const uint8_t *bytes, uint32_t size);
 
 int32_t mm_read_back (int32_t entity, mm_qos *qos);

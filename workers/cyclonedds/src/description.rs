@@ -1,7 +1,7 @@
 //! What this worker says of itself: capabilities, options with the values that the library is shipped with.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
     OptionDescription, Pattern, Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
@@ -54,6 +54,9 @@ fn capabilities() -> Capabilities {
             "Cyclone DDS's example roundtrip, and ddsperf with the mode waitset",
             "Cyclone DDS's example helloworld and ddsperf with the mode polling, which look so, if less often",
         ),
+        matching: Some(Matching::Subscriber {
+            how: "the writer's status PUBLICATION_MATCHED, by a listener".into(),
+        }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         // Without a PSMX plugin (iceoryx) a loan is ordinary memory that the write serialises and frees: no copy is saved.
         zero_copy: false,

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use middlemark_contract::{Congestion, Delivery, Effective, History, MessagePath};
-use middlemark_dds::{Peers, Policies, Reader};
-use middlemark_runtime::{Channel, Context, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session};
+use middlemark_dds::{Matches, Peers, Policies, Reader};
+use middlemark_runtime::{
+    Channel, Context, Matched, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session,
+};
 
 use crate::configuration;
 use crate::reader::{self, Handle};
@@ -21,6 +23,7 @@ pub(crate) struct Participant {
     options: BTreeMap<String, String>,
     readers: Vec<(String, Reader<Handle>)>,
     writers: Vec<(String, i32)>,
+    matches: Matches,
 }
 
 impl Participant {
@@ -55,6 +58,7 @@ impl Participant {
             options: context.options.words(),
             readers: Vec::new(),
             writers: Vec::new(),
+            matches: Matches::default(),
         })
     }
 }
@@ -75,11 +79,12 @@ impl Session for Participant {
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
-        // SAFETY: the topic and the policies live through the call.
-        let code = unsafe { shim::mm_writer(self.entity, topic.as_ptr(), &raw const policies) };
+        let matching = self.matches.keep(matched);
+        // SAFETY: the topic and the policies live through the call, the match until the domain is closed.
+        let code = unsafe { shim::mm_writer(self.entity, topic.as_ptr(), &raw const policies, matching) };
         let writer = checked(code, || format!("create the writer of {}", channel.topic))?;
         self.writers.push((channel.topic.clone(), writer));
         Ok(Publisher::Copying(Box::new(Writer {

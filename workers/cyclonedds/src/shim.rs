@@ -21,7 +21,12 @@ unsafe extern "C" {
     pub(crate) fn mm_explain(code: i32) -> *const c_char;
     pub(crate) fn mm_open(domain: u32, configuration: *const c_char, domain_entity: *mut i32) -> i32;
     pub(crate) fn mm_delete(entity: i32) -> i32;
-    pub(crate) fn mm_writer(participant: i32, topic: *const c_char, qos: *const Policies) -> i32;
+    pub(crate) fn mm_writer(
+        participant: i32,
+        topic: *const c_char,
+        qos: *const Policies,
+        matching: *const c_void,
+    ) -> i32;
     pub(crate) fn mm_write(writer: i32, bytes: *const u8, size: u32) -> i32;
     pub(crate) fn mm_read_back(entity: i32, qos: *mut Policies) -> i32;
     pub(crate) fn mm_loans_shared_memory(writer: i32) -> i32;

@@ -4,6 +4,7 @@
 //! It links no implementation: each worker reaches its own through a shim in C ([`ReaderHandle`]).
 
 mod delivery;
+mod matched;
 mod peers;
 #[cfg(any(test, feature = "test"))]
 mod ping_pong;
@@ -11,6 +12,7 @@ mod policies;
 mod reader;
 
 pub use delivery::{deliveries, how, refuse_library_thread};
+pub use matched::Matches;
 pub use peers::Peers;
 #[cfg(feature = "test")]
 pub use ping_pong::ping_pong;

@@ -44,8 +44,8 @@ int32_t mm_close (mm_session *session)
   });
 }
 
-int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, const mm_qos *asked, mm_writer **opened,
-                        mm_reason *reason)
+int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, const mm_qos *asked, const mm_match *match,
+                        mm_writer **opened, mm_reason *reason)
 {
   return guarded (reason, [&] {
     api::DataWriterQos qos;
@@ -53,7 +53,10 @@ int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, co
     mm::heartbeat_period (qos) = mm::duration (asked->heartbeat_ns);
     qos.publish_mode ().kind = asked->asynchronous ? api::ASYNCHRONOUS_PUBLISH_MODE : api::SYNCHRONOUS_PUBLISH_MODE;
     auto writer = std::make_unique<mm_writer> ();
-    writer->writer = made (session->publisher->create_datawriter (session->topic (topic, type), qos), "writer");
+    writer->match = match;
+    const auto told = api::StatusMask::publication_matched ();
+    writer->writer = made (session->publisher->create_datawriter (session->topic (topic, type), qos, writer.get (), told),
+                           "writer");
     writer->plain = type.plain;
     *opened = writer.release ();
     return 0;

@@ -78,14 +78,20 @@ typedef void (*mm_on_message) (void *context, const uint8_t *bytes, size_t size)
 typedef int32_t (*mm_is_valid) (const void *sample);
 typedef void (*mm_on_lent) (void *context, const uint8_t *bytes, size_t size, mm_is_valid is_valid, const void *sample);
 
+/* Where a writer's match is told: called with itself, on a thread of the library, when a reader has matched the writer. It
+ * lives as long as the writer. */
+typedef struct mm_match {
+  void (*on_matched) (const struct mm_match *own);
+} mm_match;
+
 const char *mm_version (void);
 
 int32_t mm_open (const mm_transports *transports, mm_session **session, mm_reason *reason);
 /* Deletes the participant with all that it contains, and joins the library's threads. */
 int32_t mm_close (mm_session *session);
 
-int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, const mm_qos *qos, mm_writer **writer,
-                        mm_reason *reason);
+int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, const mm_qos *qos, const mm_match *match,
+                        mm_writer **writer, mm_reason *reason);
 int32_t mm_write (mm_writer *writer, const uint8_t *bytes, uint32_t size);
 /* Memory of a plain type, to be written, then published; a loan that could not be published may be published again, or is discarded. */
 int32_t mm_loan (mm_writer *writer, uint8_t **bytes);

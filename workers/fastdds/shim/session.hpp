@@ -15,6 +15,7 @@
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
 #include <fastdds/dds/log/Log.hpp>
 #include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/DataWriterListener.hpp>
 #include <fastdds/dds/publisher/Publisher.hpp>
 #include <fastdds/dds/subscriber/Subscriber.hpp>
 #include <fastdds/dds/topic/Topic.hpp>
@@ -55,9 +56,17 @@ struct mm_session {
   }
 };
 
-struct mm_writer {
+/// Never freed: the library may call it back until the session is closed.
+struct mm_writer final : mm::api::DataWriterListener {
   mm::api::DataWriter *writer = nullptr;
+  const mm_match *match = nullptr;
   bool plain = false;
+
+  void on_publication_matched (mm::api::DataWriter *, const mm::api::PublicationMatchedStatus &status) override
+  {
+    if (status.current_count > 0)
+      match->on_matched (match);
+  }
 };
 
 #endif

@@ -1,7 +1,7 @@
 //! What this worker says of itself: capabilities, options with the values that the library is shipped with.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
     OptionDescription, OptionValue, Pattern, Per, Reliability, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
@@ -70,6 +70,9 @@ fn capabilities() -> Capabilities {
             "Fast DDS's example hello_world with --waitset, configuration with --wait",
             "DataReader::take_next_sample, which never waits, as Fast DDS's documentation has it in \"Accessing received data\"",
         ),
+        matching: Some(Matching::Subscriber {
+            how: "the writer's status PUBLICATION_MATCHED, by a listener".into(),
+        }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: true,
         same_process: true,

@@ -7,8 +7,8 @@ use std::ffi::CString;
 use std::fs::File;
 
 use middlemark_contract::{Delivery, Effective, Rendezvous};
-use middlemark_dds::Reader;
-use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_dds::{Matches, Reader};
+use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::description::INTRAPROCESS;
 use crate::discovery::{Discovery, Place};
@@ -29,6 +29,7 @@ pub(crate) struct Participant {
     lends: bool,
     readers: Vec<(String, Reader<Handle>)>,
     writers: Vec<(String, *mut ShimWriter)>,
+    matches: Matches,
     /// Held for those who clean up after a killed process.
     _semaphores: Vec<File>,
 }
@@ -53,6 +54,7 @@ impl Participant {
             lends: false,
             readers: Vec::new(),
             writers: Vec::new(),
+            matches: Matches::default(),
             _semaphores: semaphores::hold(),
         })
     }
@@ -154,19 +156,22 @@ impl Session for Participant {
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
+        let matching = self.matches.keep(matched);
         let mut handle = std::ptr::null_mut();
         opened(&format!("create the writer of {}", channel.topic), |reason| {
             let message_type = self.message_type(channel);
-            // SAFETY: the session is open; topic and policies live through the call, and `handle` can be written.
+            // SAFETY: the session is open; topic and policies live through the call, the match until the session is closed,
+            // and `handle` can be written.
             unsafe {
                 shim::mm_writer_open(
                     self.handle,
                     topic.as_ptr(),
                     message_type,
                     &raw const policies,
+                    matching,
                     &raw mut handle,
                     reason,
                 )

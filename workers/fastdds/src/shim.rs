@@ -91,6 +91,7 @@ unsafe extern "C" {
         topic: *const c_char,
         message_type: ShimType,
         qos: *const ShimQos,
+        matching: *const c_void,
         writer: *mut *mut ShimWriter,
         reason: *mut Reason,
     ) -> i32;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Profile, Reliability,
+    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
 
@@ -48,6 +48,9 @@ fn capabilities() -> Capabilities {
         histories: vec![HistoryKind::KeepLast, HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
         deliveries: deliveries(),
+        matching: Some(Matching::Subscriber {
+            how: "the first send that says it delivered to a subscriber".into(),
+        }),
         // iceoryx2 has no limit of its own; each subscriber's buffer holds as many messages as its history.
         largest_message_bytes: 64 << 20,
         zero_copy: true,

@@ -14,7 +14,7 @@ use iceoryx2::port::{BackpressureAction, BackpressureInfo, LoanError, SendError}
 use iceoryx2::prelude::BackpressureStrategy;
 use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
-use middlemark_runtime::{Channel, MiddlewareError, Publish, PublishError, PublishInPlace};
+use middlemark_runtime::{Channel, Matched, MiddlewareError, Publish, PublishError, PublishInPlace};
 
 use crate::service::{Data, Demands, Events, Kind};
 
@@ -26,6 +26,7 @@ pub(crate) struct NotifyingPublisher {
     node: Arc<Node<Kind>>,
     /// Set when a subscriber's buffer stayed full for the whole patience.
     gave_up: Arc<AtomicBool>,
+    matched: Matched,
 }
 
 // SAFETY: the ports of the plain service count their owners, themselves and their loans, without atomics. No loan outlives
@@ -39,6 +40,7 @@ impl NotifyingPublisher {
         events: Option<&Events>,
         channel: &Channel,
         demands: &Demands,
+        matched: Matched,
     ) -> Result<NotifyingPublisher, MiddlewareError> {
         let mut builder = data
             .publisher_builder()
@@ -54,6 +56,7 @@ impl NotifyingPublisher {
             notifier: events.map(|events| events.notifier_builder().create()).transpose()?,
             node: Arc::clone(node),
             gave_up,
+            matched,
         })
     }
 
@@ -64,7 +67,8 @@ impl NotifyingPublisher {
 
     #[inline]
     fn hand_over(&self, message: SampleMut<Kind, [u8], ()>) -> Result<(), PublishError> {
-        let receivers = message.send().map_err(not_sent)?;
+        let has_found = |sent: &Result<usize, SendError>| matches!(sent, Ok(1..));
+        let receivers = self.matched.by(|| message.send(), has_found).map_err(not_sent)?;
         if self.gave_up.swap(false, Relaxed) {
             // A subscriber that was killed stays connected until someone cleans up after its process.
             self.node.try_cleanup_dead_nodes();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use iceoryx2::node::{Node, NodeBuilder};
 use iceoryx2::prelude::SignalHandlingMode;
 use middlemark_contract::{Delivery, Effective, MessagePath, Rendezvous};
-use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::description;
 use crate::place;
@@ -80,9 +80,9 @@ impl Session for Iceoryx2Session {
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let (data, events, demands) = self.services(channel)?;
-        let publisher = NotifyingPublisher::new(&self.node, &data, events.as_ref(), channel, &demands)?;
+        let publisher = NotifyingPublisher::new(&self.node, &data, events.as_ref(), channel, &demands, matched)?;
         Ok(if self.options.boolean("zero_copy") {
             Publisher::InPlace(Box::new(publisher))
         } else {

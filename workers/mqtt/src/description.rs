@@ -2,7 +2,8 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Per, Reliability, ServiceNeed,
+    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per, Reliability,
+    ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -59,6 +60,9 @@ fn capabilities() -> Capabilities {
         histories: vec![HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
         deliveries: deliveries(),
+        matching: Some(Matching::Service {
+            how: "the broker's CONNACK; of subscribers MQTT tells a publisher nothing".into(),
+        }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         // The buffer is moved to the client without a copy, but it is not the client's own memory.
         zero_copy: false,

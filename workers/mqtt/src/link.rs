@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use middlemark_runtime::Receiver;
+use middlemark_runtime::{Receiver, clock};
 use rumqttc::{
     AsyncClient, ConnectionError, Event, Outgoing, Packet, Publish, QoS, Request, Subscribe, SubscribeFilter,
     SubscribeReasonCode,
@@ -28,8 +28,8 @@ thread_local! {
 /// What the connection's thread tells the session.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// The broker accepted the connection.
-    Connected,
+    /// The broker accepted the connection, since when.
+    Connected(i64),
     /// The broker answered a subscription; whether it granted it.
     Subscribed(bool),
     /// The connection is lost, or never came to be.
@@ -113,8 +113,9 @@ impl Link {
             match event {
                 Ok(Event::Incoming(Packet::Publish(message))) => self.deliver(&message),
                 Ok(Event::Incoming(Packet::ConnAck(_))) => {
+                    let connected_ns = clock::now_ns();
                     self.connected(&mut connection);
-                    drop(notes.send(Note::Connected));
+                    drop(notes.send(Note::Connected(connected_ns)));
                 }
                 Ok(Event::Incoming(Packet::SubAck(answer))) => {
                     let granted = answer

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use middlemark_contract::{Congestion, Delivery, Effective, MessagePath};
-use middlemark_runtime::{Channel, Context, MiddlewareError, Publisher, Receiver, Session};
+use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Publisher, Receiver, Session};
 use rumqttc::{AsyncClient, MqttOptions, NetworkOptions, Transport};
 
 use crate::client::within;
@@ -63,6 +63,8 @@ pub(crate) struct Connected {
     client: AsyncClient,
     link: Arc<Link>,
     notes: mpsc::Receiver<Note>,
+    /// When the broker accepted the connection.
+    accepted_ns: i64,
     thread: JoinHandle<()>,
     retain: bool,
     transport: String,
@@ -82,17 +84,21 @@ impl Connected {
         let (running, own) = (Arc::clone(&link), client.clone());
         let retry = Duration::from_millis(context.options.integer("client_retry_ms") as u64);
         let thread = thread::spawn(move || running.run(connection, &own, &sender, retry));
-        let session = Connected {
+        let mut session = Connected {
             client,
             link,
             notes,
+            accepted_ns: 0,
             thread,
             retain: context.options.boolean("retain"),
             transport: context.options.text("transport").to_owned(),
             settings: settings(context, packet_bytes),
         };
         match session.wait_connected() {
-            Ok(()) => Ok(session),
+            Ok(accepted_ns) => {
+                session.accepted_ns = accepted_ns;
+                Ok(session)
+            }
             Err(error) => {
                 let _ = session.end(); // what it failed with is told already
                 Err(error)
@@ -100,10 +106,10 @@ impl Connected {
         }
     }
 
-    fn wait_connected(&self) -> Result<(), SessionError> {
+    fn wait_connected(&self) -> Result<i64, SessionError> {
         let waiting_for = "the connection's acknowledgement";
         match self.wait(waiting_for)? {
-            Note::Connected => Ok(()),
+            Note::Connected(since_ns) => Ok(since_ns),
             _ => Err(SessionError::Refused { waiting_for }),
         }
     }
@@ -144,7 +150,8 @@ impl Session for Connected {
         }
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
+        matched.at(self.accepted_ns);
         Ok(Publisher::Moving(Box::new(TopicPublisher {
             client: self.client.clone(),
             link: Arc::clone(&self.link),

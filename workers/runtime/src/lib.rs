@@ -24,4 +24,5 @@ pub use options::Options;
 pub use process::system_package;
 pub use receive::idle::Idle;
 pub use receive::receiver::Receiver;
+pub use send::matched::Matched;
 pub use send::publish::{Publish, PublishError, PublishInPlace, PublishMoved, Publisher};

@@ -8,7 +8,7 @@
 //!            ── open(&Context) ── Session        at T0, on the main thread
 //!            ── serve(&ServiceSpec) ── Service   in a process of its own
 //! Session    ── subscriber(&Channel, Receiver)   all subscribers first, then the publishers, on the main thread
-//!            ── publisher(&Channel) ── Publisher moved to a thread of its own
+//!            ── publisher(&Channel, Matched) ── Publisher moved to a thread of its own
 //!            ── effective()                      once all endpoints exist
 //!            ── close()                          after every Publisher is dropped
 //! ```
@@ -22,6 +22,7 @@ use middlemark_contract::{ApplicationSpec, Description, Effective, Refusal, Serv
 use crate::message::channel::Channel;
 use crate::options::Options;
 use crate::receive::receiver::Receiver;
+use crate::send::matched::Matched;
 use crate::send::publish::Publisher;
 
 /// Whatever went wrong inside a middleware, with its chain of causes.
@@ -76,11 +77,12 @@ pub trait Session {
     /// What the middleware reported.
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError>;
 
-    /// Makes a publisher on a channel. It need not be connected to anyone when this returns.
+    /// Makes a publisher on a channel. It need not be connected to anyone when this returns; when its middleware lets it
+    /// know that a subscriber is there, `matched` is told, from whichever thread that comes.
     ///
     /// # Errors
     /// What the middleware reported.
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError>;
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError>;
 
     /// The configuration really applied, read back from the middleware where it lets itself be read.
     fn effective(&self) -> Effective;

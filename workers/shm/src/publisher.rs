@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use middlemark_contract::{Congestion, Qos};
 use middlemark_ring::{Full, WhenFull, Writer};
-use middlemark_runtime::{Publish, PublishError, PublishInPlace};
+use middlemark_runtime::{Matched, Publish, PublishError, PublishInPlace};
 
 /// A publisher with its ring.
-pub(crate) struct RingPublisher(pub(crate) Writer);
+pub(crate) struct RingPublisher {
+    pub(crate) writer: Writer,
+    pub(crate) matched: Matched,
+}
 
 pub(crate) fn when_full(qos: &Qos) -> WhenFull {
     match qos.congestion {
@@ -24,14 +27,16 @@ impl PublishInPlace for RingPublisher {
         size_bytes: usize,
         write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
     ) -> Result<(), PublishError> {
-        self.0.write(|slot| write(&mut slot[..size_bytes])).map_err(refusal)
+        let written = || self.writer.write(|slot| write(&mut slot[..size_bytes]));
+        self.matched.by(written, Result::is_ok).map_err(refusal)
     }
 }
 
 impl Publish for RingPublisher {
     #[inline]
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
-        self.0.write_copy(message).map_err(refusal)
+        let written = || self.writer.write_copy(message);
+        self.matched.by(written, Result::is_ok).map_err(refusal)
     }
 }
 

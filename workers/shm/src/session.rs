@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use middlemark_contract::{Delivery, Effective, MessagePath};
 use middlemark_ring::{Reader, Segment, Writer};
-use middlemark_runtime::{Channel, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_runtime::{Channel, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::description;
 use crate::publisher::{RingPublisher, when_full};
@@ -49,7 +49,7 @@ impl Session for ShmSession {
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let name = rings::name(&self.rendezvous, channel, usize::from(channel.index));
         let writer = Writer::attach(&name, rings::layout(channel), when_full(&channel.qos))
             .map_err(|error| failure(&name, &error))?;
@@ -58,7 +58,7 @@ impl Session for ShmSession {
             format!("publisher {}", channel.topic),
             format!("{:?} when full", when_full(&channel.qos)),
         );
-        let publisher = Box::new(RingPublisher(writer));
+        let publisher = Box::new(RingPublisher { writer, matched });
         Ok(if self.zero_copy {
             Publisher::InPlace(publisher)
         } else {

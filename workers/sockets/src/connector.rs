@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use middlemark_runtime::Matched;
 use socket2::{SockAddr, Socket};
 
 use crate::family::{Family, connect};
@@ -40,12 +41,16 @@ pub(crate) struct ConnectorThread {
 
 impl ConnectorThread {
     /// Starts the thread of one publisher.
-    pub(crate) fn start(family: Arc<dyn Family>, addresses: Vec<SockAddr>) -> io::Result<(Connector, ConnectorThread)> {
+    pub(crate) fn start(
+        family: Arc<dyn Family>,
+        addresses: Vec<SockAddr>,
+        matched: Matched,
+    ) -> io::Result<(Connector, ConnectorThread)> {
         let (requests, wanted) = mpsc::channel();
         let (results, made) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("connect".into())
-            .spawn(move || serve(&*family, &addresses, &wanted, &results))?;
+            .spawn(move || serve(&*family, &addresses, &wanted, &results, &matched))?;
         let connector = Connector {
             requests: requests.clone(),
             made,
@@ -73,7 +78,13 @@ impl Connector {
     }
 }
 
-fn serve(family: &dyn Family, addresses: &[SockAddr], requests: &Receiver<Request>, results: &Sender<(usize, Socket)>) {
+fn serve(
+    family: &dyn Family,
+    addresses: &[SockAddr],
+    requests: &Receiver<Request>,
+    results: &Sender<(usize, Socket)>,
+    matched: &Matched,
+) {
     let mut wanted: Vec<usize> = Vec::new();
     loop {
         match await_request(requests, wanted.is_empty()) {
@@ -81,10 +92,12 @@ fn serve(family: &dyn Family, addresses: &[SockAddr], requests: &Receiver<Reques
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return,
         }
-        wanted.retain(|subscriber| match connect(family, &addresses[*subscriber], PATIENCE) {
-            Ok(socket) => results.send((*subscriber, socket)).is_err(),
-            Err(_) => true,
-        });
+        wanted.retain(
+            |subscriber| match connect(family, &addresses[*subscriber], PATIENCE, matched) {
+                Ok(socket) => results.send((*subscriber, socket)).is_err(),
+                Err(_) => true,
+            },
+        );
     }
 }
 

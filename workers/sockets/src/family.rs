@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use middlemark_contract::MessagePath;
-use middlemark_runtime::Channel;
+use middlemark_runtime::{Channel, Matched};
 use socket2::{SockAddr, Socket, Type};
 
 /// How a socket keeps messages apart.
@@ -74,12 +74,21 @@ pub(crate) fn open(family: &dyn Family, like: &SockAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Connects a configured socket within `patience`.
-pub(crate) fn connect(family: &dyn Family, address: &SockAddr, patience: std::time::Duration) -> io::Result<Socket> {
+/// Connects a configured socket within `patience`, which shows that somebody is there, unless the family tells of an
+/// absent peer only later.
+pub(crate) fn connect(
+    family: &dyn Family,
+    address: &SockAddr,
+    patience: std::time::Duration,
+    matched: &Matched,
+) -> io::Result<Socket> {
     let socket = open(family, address)?;
     match family.kind() {
         Kind::Datagram => socket.connect(address)?,
         Kind::Packet | Kind::Stream => socket.connect_timeout(address, patience)?,
+    }
+    if !family.reports_absence_late() {
+        matched.now();
     }
     Ok(socket)
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use middlemark_contract::{Congestion, Delivery, Effective};
-use middlemark_runtime::{Channel, MiddlewareError, Publisher, Receiver, Session};
+use middlemark_runtime::{Channel, Matched, MiddlewareError, Publisher, Receiver, Session};
 use socket2::{SockAddr, Socket};
 
 use crate::connector::ConnectorThread;
@@ -93,16 +93,16 @@ impl Session for SocketSession {
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let addresses: Vec<_> = (0..channel.subscribers.len())
             .map(|subscriber| self.family.address(channel, subscriber))
             .collect::<Result<_, _>>()?;
         // Whoever is there already answers at once; only for another host is there anything to wait for.
         let sockets = addresses
             .iter()
-            .map(|address| connect(&*self.family, address, std::time::Duration::from_millis(10)).ok())
+            .map(|address| connect(&*self.family, address, std::time::Duration::from_millis(10), &matched).ok())
             .collect();
-        let (connector, thread) = ConnectorThread::start(self.family.clone(), addresses)?;
+        let (connector, thread) = ConnectorThread::start(self.family.clone(), addresses, matched)?;
         self.connectors.push(thread);
         let publisher = SocketPublisher::new(
             self.family.kind(),

@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Profile, Reliability,
+    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
 
@@ -36,6 +36,9 @@ pub(crate) fn describe() -> Description {
             histories: vec![HistoryKind::KeepAll],
             congestion: vec![Congestion::Block, Congestion::Drop],
             deliveries: deliveries(),
+            matching: Some(Matching::Subscriber {
+                how: "the first write that finds a reader attached to the ring".into(),
+            }),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,

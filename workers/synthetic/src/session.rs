@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use middlemark_contract::{Congestion, Delivery, Effective, MessagePath};
 use middlemark_ring::{Full, Layout, Reader, Segment, WhenFull, Writer};
-use middlemark_runtime::{Channel, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session};
+use middlemark_runtime::{Channel, Matched, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session};
 
 use crate::description;
 use crate::link::Link;
@@ -66,7 +66,7 @@ impl Session for SyntheticSession {
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let (name, layout) = self.ring(channel, channel.index);
         let when_full = match channel.qos.congestion {
             Congestion::Block => WhenFull::Wait(Duration::from_nanos(channel.qos.patience_ns)),
@@ -76,7 +76,7 @@ impl Session for SyntheticSession {
         let queue = format!("{} messages, {when_full:?} when full", layout.slots());
         self.settings.insert(format!("queue of {}", channel.topic), queue);
         self.segments.push(writer.segment());
-        Ok(Publisher::Copying(Box::new(SyntheticPublisher(writer))))
+        Ok(Publisher::Copying(Box::new(SyntheticPublisher { writer, matched })))
     }
 
     fn effective(&self) -> Effective {
@@ -103,11 +103,15 @@ impl Session for SyntheticSession {
     }
 }
 
-struct SyntheticPublisher(Writer);
+struct SyntheticPublisher {
+    writer: Writer,
+    matched: Matched,
+}
 
 impl Publish for SyntheticPublisher {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
-        self.0.write_copy(message).map_err(|full| match full {
+        let written = || self.writer.write_copy(message);
+        self.matched.by(written, Result::is_ok).map_err(|full| match full {
             Full::Behind => PublishError::Full,
             Full::TimedOut => PublishError::TimedOut,
             Full::Nobody => PublishError::NotConnected,

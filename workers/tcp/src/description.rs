@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
-    OptionDescription, Pattern, Profile, Reliability,
+    Matching, OptionDescription, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
@@ -35,6 +35,9 @@ pub(crate) fn describe() -> Description {
             histories: vec![HistoryKind::KeepAll],
             congestion: vec![Congestion::Block, Congestion::Drop],
             deliveries: deliveries(),
+            matching: Some(Matching::Subscriber {
+                how: "a connection that the subscriber's listening socket accepts".into(),
+            }),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,

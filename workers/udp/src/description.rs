@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
-    Pattern, Profile, Reliability,
+    Matching, Pattern, Profile, Reliability,
 };
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
 
@@ -36,6 +36,10 @@ pub(crate) fn describe() -> Description {
             // A receiver that is slow is not waited for: what its buffer has no room for is gone.
             congestion: vec![Congestion::Drop],
             deliveries: deliveries(),
+            matching: Some(Matching::Never {
+                reason: "connecting a datagram socket asks nobody, and an absent receiver shows only by what is lost"
+                    .into(),
+            }),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,

@@ -1,8 +1,8 @@
 //! What the worker says of Unix domain sockets.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, Library, OptionDescription,
-    Pattern, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, Library, Matching,
+    OptionDescription, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::choice;
 use middlemark_sockets::{deliveries, kernel_release, shared_options, tuned};
@@ -35,6 +35,9 @@ pub(crate) fn describe() -> Description {
             histories: vec![HistoryKind::KeepAll],
             congestion: vec![Congestion::Block, Congestion::Drop],
             deliveries: deliveries(),
+            matching: Some(Matching::Subscriber {
+                how: "a connection to the path that the subscriber's socket is bound to".into(),
+            }),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,

@@ -91,9 +91,18 @@ mm_vsomeip_application *mm_vsomeip_open(const char *name, uint32_t patience_ms, 
 }
 
 mm_vsomeip_publisher *mm_vsomeip_offer(mm_vsomeip_application *application, uint16_t service,
-                                       mm_vsomeip_carriage carriage, mm_vsomeip_error *error) {
+                                       mm_vsomeip_carriage carriage, mm_vsomeip_matched on_matched, void *context,
+                                       mm_vsomeip_error *error) {
     return guarded(error, static_cast<mm_vsomeip_publisher *>(nullptr), [&] {
         auto &vsomeip = application->vsomeip;
+        // It accepts everybody, as an offer without a handler does.
+        const vsomeip::subscription_handler_sec_t accept =
+            [on_matched, context](vsomeip::client_t, const vsomeip_sec_client_t *, const std::string &, bool subscribes) {
+                if (subscribes)
+                    on_matched(context);
+                return true;
+            };
+        vsomeip->register_subscription_handler(service, INSTANCE, EVENTGROUP, accept);
         vsomeip->offer_event(service, INSTANCE, EVENT, {EVENTGROUP}, vsomeip::event_type_e::ET_EVENT,
                              std::chrono::milliseconds::zero(), false, true, nullptr, reliability(carriage));
         vsomeip->offer_service(service, INSTANCE);

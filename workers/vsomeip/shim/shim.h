@@ -28,9 +28,13 @@ typedef void (*mm_vsomeip_receive)(void *context, const uint8_t *data, size_t si
 // Waits until the application is registered with the routing manager, but at most `patience_ms`; 0: does not wait.
 mm_vsomeip_application *mm_vsomeip_open(const char *name, uint32_t patience_ms, mm_vsomeip_error *error);
 
-// Offers a service with its one event in its one eventgroup.
+// Called on a thread of vSomeIP's when somebody subscribes.
+typedef void (*mm_vsomeip_matched)(void *context);
+
+// Offers a service with its one event in its one eventgroup. `context` must live until the application is closed.
 mm_vsomeip_publisher *mm_vsomeip_offer(mm_vsomeip_application *application, uint16_t service,
-                                       mm_vsomeip_carriage carriage, mm_vsomeip_error *error);
+                                       mm_vsomeip_carriage carriage, mm_vsomeip_matched on_matched, void *context,
+                                       mm_vsomeip_error *error);
 
 // Copies the message and sends it as an event to all subscribers.
 bool mm_vsomeip_publish(mm_vsomeip_publisher *publisher, const uint8_t *data, size_t size_bytes);

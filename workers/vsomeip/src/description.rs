@@ -5,7 +5,8 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Per, Reliability, ServiceNeed,
+    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per, Reliability,
+    ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -68,6 +69,9 @@ fn capabilities() -> Capabilities {
         histories: vec![HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
         deliveries: deliveries(),
+        matching: Some(Matching::Subscriber {
+            how: "a subscription handler of the offered eventgroup".into(),
+        }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: false,
         same_process: true,

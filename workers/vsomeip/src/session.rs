@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use middlemark_contract::{Delivery, Effective, Role};
-use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::carriage::{self, Carriage};
 use crate::configuration::{self, Node};
@@ -63,12 +63,12 @@ impl Session for VsomeipSession {
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let carriage = self.carriage(channel)?;
         let port = channel.own(Role::Publisher).socket.port();
         let offer = self
             .application
-            .offer(configuration::service(&self.rendezvous, port), carriage)?;
+            .offer(configuration::service(&self.rendezvous, port), carriage, matched)?;
         Ok(Publisher::Copying(Box::new(offer)))
     }
 

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use middlemark_runtime::{Publish, PublishError, Receiver};
+use middlemark_runtime::{Matched, Publish, PublishError, Receiver};
 
 use crate::carriage::Carriage;
 
@@ -27,7 +27,14 @@ struct ErrorText([c_char; 256]);
 
 unsafe extern "C" {
     fn mm_vsomeip_open(name: *const c_char, patience_ms: u32, error: *mut ErrorText) -> *mut Opaque;
-    fn mm_vsomeip_offer(application: *mut Opaque, service: u16, carriage: i32, error: *mut ErrorText) -> *mut Opaque;
+    fn mm_vsomeip_offer(
+        application: *mut Opaque,
+        service: u16,
+        carriage: i32,
+        on_matched: unsafe extern "C" fn(*mut c_void),
+        context: *mut c_void,
+        error: *mut ErrorText,
+    ) -> *mut Opaque;
     fn mm_vsomeip_publish(publisher: *mut Opaque, data: *const u8, size_bytes: usize) -> bool;
     fn mm_vsomeip_publisher_free(publisher: *mut Opaque);
     fn mm_vsomeip_subscribe(
@@ -51,6 +58,8 @@ pub(crate) struct Application {
     /// What the shim holds as contexts; boxed, so that they stay in place, and freed only after the application is closed.
     #[expect(clippy::vec_box, reason = "the shim keeps their addresses")]
     receivers: Vec<Box<Receiver>>,
+    #[expect(clippy::vec_box, reason = "the shim keeps their addresses")]
+    matches: Vec<Box<Matched>>,
 }
 
 impl Application {
@@ -69,14 +78,21 @@ impl Application {
         Ok(Application {
             handle: Some(handle),
             receivers: Vec::new(),
+            matches: Vec::new(),
         })
     }
 
     /// Offers a service; its event may be published from now on.
-    pub(crate) fn offer(&mut self, service: u16, carriage: Carriage) -> Result<Offer, ShimError> {
+    pub(crate) fn offer(&mut self, service: u16, carriage: Carriage, matched: Matched) -> Result<Offer, ShimError> {
+        let matched = Box::new(matched);
+        let context = std::ptr::from_ref::<Matched>(&matched).cast_mut().cast();
+        self.matches.push(matched);
         attempt("offer a service", |error| {
-            // SAFETY: the handle is open, `error` is valid for writes.
-            NonNull::new(unsafe { mm_vsomeip_offer(self.handle(), service, code(carriage), error) })
+            // SAFETY: the handle is open, `error` is valid for writes, and `context` points into a box that lives as long as
+            // this application, whose closing ends all callbacks.
+            NonNull::new(unsafe {
+                mm_vsomeip_offer(self.handle(), service, code(carriage), on_matched, context, error)
+            })
         })
         .map(Offer)
     }
@@ -131,6 +147,12 @@ unsafe extern "C" fn receive(context: *mut c_void, data: *const u8, size_bytes: 
     // SAFETY: `context` is the receiver that `subscribe` gave, alive until the application is closed; the payload is valid until
     // this call returns.
     unsafe { (*context.cast::<Receiver>()).receive(std::slice::from_raw_parts(data, size_bytes)) };
+}
+
+/// Called by the shim when somebody has subscribed to an offer.
+unsafe extern "C" fn on_matched(context: *mut c_void) {
+    // SAFETY: `context` is what `offer` gave, alive until the application is closed.
+    unsafe { (*context.cast::<Matched>()).now() };
 }
 
 /// A service that is offered, and the payload that its messages are copied into.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use middlemark_contract::{Congestion, Delivery, Effective, Reliability};
-use middlemark_runtime::{Channel, Context, Idle, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_runtime::{Channel, Context, Idle, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
 use zenoh::handlers::{FifoChannel, FifoChannelHandler};
+use zenoh::matching::MatchingStatus;
 use zenoh::pubsub::Subscriber;
 use zenoh::sample::Sample;
 use zenoh::shm::ShmProviderBuilder;
@@ -97,7 +98,7 @@ impl Session for ZenohSession {
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let (congestion, reliability) = (congestion(channel), reliability(channel));
         let express = self.options.boolean("express");
         let publisher = self
@@ -107,6 +108,12 @@ impl Session for ZenohSession {
             .reliability(reliability)
             .express(express)
             .wait()?;
+        let on_status = move |status: MatchingStatus| {
+            if status.matching() {
+                matched.now();
+            }
+        };
+        publisher.matching_listener().callback(on_status).background().wait()?;
         let pool_bytes = loans::pool_bytes(channel, &self.options);
         self.publishers.push(format!(
             "{}: {congestion:?}, {reliability:?}, express {express}, {}",

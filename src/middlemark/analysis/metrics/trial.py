@@ -24,6 +24,7 @@ from middlemark.analysis.metrics.accounting import (
     loss_runs,
     stream_shapes,
 )
+from middlemark.analysis.metrics.first_messages import first_message_values
 from middlemark.analysis.metrics.latency import CLOCK_BOUND, bounds_of_stream, distributions, with_fill
 from middlemark.analysis.metrics.recovery import affected_flows, fault_metrics
 from middlemark.analysis.metrics.traffic import Named, is_overloaded, rates, shares
@@ -94,7 +95,7 @@ def trial_metrics(
     found = contradictions(counts, accounted, tuple(stream.name for stream in streams))
     if found or record.window is None:
         raise AccountingError("; ".join(found) or "the trial has no window", remedy="run the trial again")
-    values: dict[Key, Value] = {**_first_message(record), **_resources(record), **_faults(record, received)}
+    values: dict[Key, Value] = {**first_message_values(record), **_resources(record), **_faults(record, received)}
     samples: dict[tuple[str, Distribution], Sketch] = {}
     overloaded = []
     for number, stream in enumerate(streams):
@@ -213,29 +214,6 @@ def _loss_runs(rows: StreamRows) -> Named:
     )
     found = loss_runs(rows.flows, in_time, rows.published)
     return [] if found is None else list(loss_run_metrics(found, sum(flow.sent for flow in rows.flows)).items())
-
-
-def _first_message(record: TrialRecord) -> dict[Key, Value]:
-    """The last of each part; it is from the common start by this machine's clock to a subscriber's host's."""
-    subscribers_of = {stream.name: stream.subscribers for stream in record.trial.experiment.streams}
-    messages = [
-        (each, subscribers_of[each.stream][each.subscriber]) for each in record.first_message if not each.answers
-    ]
-    parts = {
-        "initialised_ns": [(after_ns, name) for name, after_ns in record.initialised_after_ns.items()],
-        "first_message_ns": [(each.after_ns, name) for each, name in messages],
-        "first_full_message_ns": [
-            (each.full_after_ns, name) for each, name in messages if each.full_after_ns is not None
-        ],
-    }
-    return {
-        Key(TRIAL, metric): with_clock_bound(
-            Measured(float(after_ns), len(instants)), record.clock_bound_at_ns(application)
-        )
-        for metric, instants in parts.items()
-        if instants
-        for after_ns, application in [max(instants)]
-    }
 
 
 def _faults(record: TrialRecord, received: Frame) -> dict[Key, Value]:

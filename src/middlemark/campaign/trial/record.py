@@ -16,6 +16,7 @@ from middlemark.campaign.trial.lifecycle import Lifecycle, path_of
 from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, Trial, Valid
 from middlemark.results.counts import (
     Counts,
+    FirstMatch,
     FirstMessage,
     InputCounts,
     NodeCounts,
@@ -106,6 +107,7 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
         services=_services(lifecycle),
         counts=_counts(lifecycle, applications),
         initialised_after_ns=_initialised(lifecycle),
+        matched=_matches(lifecycle),
         first_message=_first_messages(lifecycle),
         window=lifecycle.window,
         resources=_resources(lifecycle, applications),
@@ -178,6 +180,19 @@ def _initialised(lifecycle: Lifecycle) -> dict[str, int]:
         for name in lifecycle.on_time
         for initialised in lifecycle.events.of(name, contract.ApplicationInitialised)
     }
+
+
+def _matches(lifecycle: Lifecycle) -> tuple[FirstMatch, ...]:
+    return tuple(
+        FirstMatch(
+            stream=match.stream,
+            answers=match.answers,
+            publisher=match.publisher,
+            after_ns=_after_t0_ns(lifecycle, match.since_ns),
+        )
+        for name in lifecycle.on_time
+        for match in lifecycle.events.of(name, contract.ApplicationMatched)
+    )
 
 
 def _first_messages(lifecycle: Lifecycle) -> tuple[FirstMessage, ...]:

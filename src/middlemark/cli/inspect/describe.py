@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from middlemark.worker.contract import Description, OptionDescription
+    from middlemark.worker.contract import Description, Matching, OptionDescription
     from middlemark.worker.executables import Part, Size
 
 
@@ -89,11 +89,27 @@ def _facts(description: "Description") -> "Table":
         "history": ", ".join(can.histories),
         "congestion": ", ".join(can.congestion),
         "largest message": _size(can.largest_message_bytes),
+        "matching": _matching(can.matching),
         "zero copy": "yes" if can.zero_copy else "no",
         "one process": "yes" if can.same_process else "no",
         "services": ", ".join(need.service for need in description.services) or "none",
     }
     return _table(("", ""), list(rows.items()))
+
+
+def _matching(matching: "Matching | None") -> str:
+    """How a publisher comes to know that a subscriber is there."""
+    from middlemark.worker.contract import NeverMatching, ServiceMatching
+
+    match matching:
+        case None:
+            return "not described"
+        case NeverMatching():
+            return f"a publisher never knows of a subscriber: {matching.reason}"
+        case ServiceMatching():
+            return f"a publisher knows of the service alone: {matching.how}"
+        case _:
+            return f"a publisher knows of a subscriber: {matching.how}"
 
 
 def _deliveries(description: "Description") -> "Table":

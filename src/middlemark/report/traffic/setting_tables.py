@@ -59,6 +59,7 @@ RATES = (
 )
 FIRST_MESSAGES = (
     MetricColumn("initialised", "initialised_ns", MILLISECONDS),
+    MetricColumn("matched", "matched_ns", MILLISECONDS),
     MetricColumn("first message", "first_message_ns", MILLISECONDS),
     MetricColumn("first of full size", "first_full_message_ns", MILLISECONDS),
 )
@@ -227,9 +228,10 @@ def first_message_table(comparison: Comparison, who: Mapping[str, Series]) -> Ta
         "First messages",
         (MIDDLEWARE, DELIVERY, *metric_columns(FIRST_MESSAGES)),
         rows,
-        "From T0, of the last application or path each. Initialised: all endpoints exist. First message: the header "
-        "alone, which every publisher sends once a millisecond until all paths have had one. First of full size: sent "
-        "as soon as all first messages have arrived. Medians of trials.",
+        "From T0, of the last application, publisher or path each. Initialised: all endpoints exist. Matched: the "
+        "publisher knows of a subscriber, or that it is connected to the broker; none where it can't know. First "
+        "message: the header alone, which every publisher sends once a millisecond until all paths have had one. First "
+        "of full size: sent as soon as all first messages have arrived. Medians of trials.",
     )
 
 

@@ -64,6 +64,14 @@ fn capabilities(capabilities: &Capabilities) -> Result<()> {
         "the largest message has {} bytes, less than a header",
         capabilities.largest_message_bytes
     );
+    let matching = capabilities
+        .matching
+        .as_ref()
+        .context("it doesn't say how a publisher is matched")?;
+    ensure!(
+        !matching.text().trim().is_empty(),
+        "matching: how, or why not, is not told"
+    );
     deliveries(&capabilities.deliveries)
 }
 

@@ -113,6 +113,7 @@ pub(crate) const CHECKS: &[Check] = &[
         Scope::Profile,
         topology::rare_messages,
     ),
+    check("first_messages_come_in_parts", Scope::Path, topology::first_messages),
     check(
         "linked_services_pass_each_message_once",
         Scope::Worker,

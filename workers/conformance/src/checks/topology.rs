@@ -7,7 +7,7 @@ use crate::case::{Answer, Case};
 use crate::checks::delivery::{carried, check};
 use crate::place::Place;
 use crate::request::{Request, periodic};
-use crate::trial::Trial;
+use crate::trial::{Trial, now_ns};
 
 pub(crate) fn several_endpoints(case: &Case) -> Result<Answer> {
     let outcome = carried(case, Request::new(case).endpoints(2, 2))?;
@@ -71,6 +71,55 @@ pub(crate) fn rare_messages(case: &Case) -> Result<Answer> {
     trial.meet()?;
     trial.stop()?;
     Ok(Answer::Passed)
+}
+
+/// The parts of the time to first message come in their order: a publisher knows of the subscriber (where it can), the first
+/// message arrives, then the first of full size.
+pub(crate) fn first_messages(case: &Case) -> Result<Answer> {
+    // On a busy machine the thread that tells a match may be stopped on its way while a greeting goes out; not each time.
+    const TRIALS: usize = 4;
+    for _ in 1..TRIALS {
+        if is_in_order(&parts(case)?).is_ok() {
+            return Ok(Answer::Passed);
+        }
+    }
+    is_in_order(&parts(case)?).map(|()| Answer::Passed)
+}
+
+fn is_in_order(instants: &[(&str, u64)]) -> Result<()> {
+    for pair in instants.windows(2) {
+        let [(before, before_ns), (after, after_ns)] = pair else {
+            continue;
+        };
+        ensure!(
+            before_ns <= after_ns,
+            "{after} at {after_ns}, which is before {before} at {before_ns}"
+        );
+    }
+    Ok(())
+}
+
+/// The instants of a trial's beginning that are told, as they should follow each other.
+fn parts(case: &Case) -> Result<Vec<(&'static str, u64)>> {
+    let place = Place::claim()?;
+    let mut trial = Trial::prepare(case, &place, Request::new(case))?;
+    trial.arm_all()?;
+    let mut instants = vec![("the command to start", now_ns())];
+    trial.start_all()?;
+    trial.meet()?;
+    let publisher = trial.applications.get_mut("publisher_0").context("a publisher")?;
+    if publisher.knows_matches {
+        instants.push(("matched", publisher.wait_matched()?));
+    }
+    let subscriber = trial.applications.get("subscriber_0").context("a subscriber")?;
+    let met_ns = |is_full| {
+        let found = subscriber.met.iter().find(|(pairing, _)| pairing.is_full == is_full);
+        found.map(|(_, received_ns)| *received_ns)
+    };
+    instants.push(("first_message", met_ns(false).context("met")?));
+    instants.push(("first_full_message", met_ns(true).context("met")?));
+    trial.stop()?;
+    Ok(instants)
 }
 
 /// Two trials with names, domains and ports of their own run side by side; neither hears the other.

@@ -1,5 +1,6 @@
 //! What a worker says of itself: `describe`.
 
+mod matching;
 mod profile;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Congestion, Deliveries, Durability, HistoryKind, Reliability};
 
+pub use matching::Matching;
 pub use profile::{Axis, DELIVERY, Profile, Tuning};
 
 /// A worker's whole account of its middleware, printed by `describe`.
@@ -84,6 +86,9 @@ pub struct Capabilities {
     pub congestion: Vec<Congestion>,
     /// Who can call an application with a message.
     pub deliveries: Deliveries,
+    /// How a publisher comes to know that a subscriber is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matching: Option<Matching>,
     /// The largest message over its widest transport; a narrower transport may refuse less.
     pub largest_message_bytes: u64,
     /// Whether a message can be written in place, in memory of the middleware (a loan).

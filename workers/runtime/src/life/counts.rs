@@ -29,7 +29,7 @@ impl PublisherRecords {
 pub(crate) fn expect(spec: &ApplicationSpec, receivers: &[Arc<ReceiverState>], expected: &[ExpectedMessages]) -> usize {
     flows(receivers)
         .filter(|(receiver, index, flow)| {
-            let stream = &spec.streams[usize::from(receiver.channel.number / 2)].name;
+            let stream = &spec.streams[receiver.channel.stream()].name;
             let publisher = if is_client(receiver) {
                 receiver.channel.index
             } else {
@@ -79,7 +79,7 @@ fn count(spec: &ApplicationSpec, receiver: &ReceiverState, index: u16, flow: Flo
     let own = receiver.channel.index;
     let (publisher, subscriber) = if answers { (own, index) } else { (index, own) };
     SubscriberCounts {
-        stream: spec.streams[usize::from(receiver.channel.number / 2)].name.clone(),
+        stream: spec.streams[receiver.channel.stream()].name.clone(),
         answers,
         publisher,
         subscriber,
@@ -150,7 +150,7 @@ fn beyond<'a>(spec: &ApplicationSpec, receivers: &'a [Arc<ReceiverState>]) -> Ve
     flows(receivers)
         .filter(|(_, _, flow)| flow.beyond_samples.load(Relaxed) > 0)
         .map(|(receiver, index, _)| {
-            let stream = &spec.streams[usize::from(receiver.channel.number / 2)].name;
+            let stream = &spec.streams[receiver.channel.stream()].name;
             let own = receiver.channel.index;
             let tag = if is_client(receiver) {
                 format!("{stream}.{own}.{index}.round_trips")

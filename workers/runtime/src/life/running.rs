@@ -12,6 +12,7 @@ use middlemark_contract::{ApplicationEvent, ApplicationSpec, EndpointAddress, Me
 use crate::clock;
 use crate::life::counts;
 use crate::life::reserve::{NodeParts, Publication, Reserved, Subscription};
+use crate::message::channel::Channel;
 use crate::message::payload::Pool;
 use crate::middleware::{Context, Middleware, MiddlewareError, Session};
 use crate::node::input_queue::Bell;
@@ -25,6 +26,7 @@ use crate::process::wire;
 use crate::receive::receiver::{Part, Receiver, ReceiverState};
 use crate::send::answer::Answerer;
 use crate::send::gate::{Window, WindowGate};
+use crate::send::matched::Matched;
 use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
 
@@ -63,13 +65,14 @@ impl Running {
     ) -> Result<(), MiddlewareError> {
         let session = self.session.as_deref_mut().expect("only its end takes the session");
         for subscription in reserved.subscriptions {
-            let receiver = subscribe(spec, session, subscription, &reserved.pool)?;
+            let receiver = subscribe(spec, session, subscription, &reserved.pool, notes)?;
             self.receivers.push(receiver);
         }
         let mut outputs = Vec::new();
         for publication in reserved.publications {
             self.recorders.push(counts::PublisherRecords::of(&publication));
-            let publisher = session.publisher(&publication.channel)?;
+            let matched = matched(spec, &publication.channel, notes);
+            let publisher = session.publisher(&publication.channel, matched)?;
             let size_bytes = publication.channel.size_bytes;
             let publisher = StampingPublisher::new(publisher, size_bytes, Arc::clone(&reserved.pool));
             let sender = sender(spec, publication, publisher, &self.gate);
@@ -151,6 +154,7 @@ fn subscribe(
     session: &mut dyn Session,
     subscription: Subscription,
     pool: &Arc<Pool>,
+    notes: &Notes,
 ) -> Result<Arc<ReceiverState>, MiddlewareError> {
     let Subscription {
         channel,
@@ -158,13 +162,27 @@ fn subscribe(
         mut receiver,
     } = subscription;
     if let Some(answers) = answers {
-        let publisher = session.publisher(&answers)?;
+        let publisher = session.publisher(&answers, matched(spec, &answers, notes))?;
         let answerer = Answerer::new(publisher, answers, spec.rendezvous.token, Arc::clone(pool));
         receiver.part = Part::Responder(answerer);
     }
     let receiver = Arc::new(receiver);
     session.subscriber(&channel, Receiver::new(Arc::clone(&receiver)))?;
     Ok(receiver)
+}
+
+/// Where the publisher on this channel tells that it has found a subscriber.
+fn matched(spec: &ApplicationSpec, channel: &Channel, notes: &Notes) -> Matched {
+    let (stream, notes) = (spec.streams[channel.stream()].name.clone(), notes.clone());
+    let (answers, publisher) = (channel.carries_answers(), channel.index);
+    Matched::new(move |since_ns| {
+        let _ = notes.send(Note::Matched {
+            stream: stream.clone(),
+            answers,
+            publisher,
+            since_ns,
+        });
+    })
 }
 
 fn sender(

@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationCommand, ApplicationEvent, FirstArrival, PublisherCounts};
+use middlemark_contract::{ApplicationCommand, ApplicationEvent, FirstArrival, FirstMatch, PublisherCounts};
 
 use crate::middleware::MiddlewareError;
 use crate::process::inbox::Note;
@@ -91,6 +91,20 @@ pub(crate) fn pass(note: Note) -> Result<Option<PublisherCounts>, End> {
                 First::Message => ApplicationEvent::FirstMessage(path),
                 First::FullMessage => ApplicationEvent::FirstFullMessage(path),
             });
+            Ok(None)
+        }
+        Note::Matched {
+            stream,
+            answers,
+            publisher,
+            since_ns,
+        } => {
+            wire::say(&ApplicationEvent::Matched(FirstMatch {
+                stream,
+                answers,
+                publisher,
+                since_ns: since_ns as u64,
+            }));
             Ok(None)
         }
         Note::Finished(counts) => Ok(counts),

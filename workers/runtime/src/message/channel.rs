@@ -42,6 +42,16 @@ pub struct ChannelEndpoint {
 }
 
 impl Channel {
+    /// The position of its stream in the spec.
+    pub(crate) fn stream(&self) -> usize {
+        usize::from(self.number / 2)
+    }
+
+    /// Whether its messages are a ping-pong's answers.
+    pub(crate) fn carries_answers(&self) -> bool {
+        self.number % 2 == 1
+    }
+
     /// All channels of a trial: stream k is number 2k, its answers 2k + 1; a stream without answers leaves no gap in ports.
     ///
     /// # Errors

@@ -189,6 +189,7 @@ mod tests {
                 has: vec![],
                 lacks: vec![],
             },
+            matching: None,
             largest_message_bytes: 1,
             zero_copy: false,
             same_process: true,

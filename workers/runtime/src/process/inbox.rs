@@ -16,6 +16,13 @@ use crate::receive::flow::First;
 pub(crate) enum Note {
     /// A line of standard input.
     Line(Line<ApplicationCommand>),
+    /// A publisher has found a subscriber.
+    Matched {
+        stream: String,
+        answers: bool,
+        publisher: u16,
+        since_ns: i64,
+    },
     /// The first message of a publisher has come, or the first answer of a subscriber; of its full size or of any.
     First {
         kind: First,

@@ -6,6 +6,7 @@ pub(crate) mod answer;
 #[cfg(test)]
 pub(crate) mod fake_publishers;
 pub(crate) mod gate;
+pub(crate) mod matched;
 pub(crate) mod publish;
 pub(crate) mod schedule;
 pub(crate) mod sender;

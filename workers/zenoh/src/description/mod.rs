@@ -4,7 +4,8 @@ mod profiles;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, Library, OptionDescription, OptionValue, Pattern, Per, Reliability, ServiceNeed, When,
+    Durability, HistoryKind, Library, Matching, OptionDescription, OptionValue, Pattern, Per, Reliability, ServiceNeed,
+    When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -60,6 +61,9 @@ fn capabilities() -> Capabilities {
         histories: vec![HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
         deliveries: deliveries(),
+        matching: Some(Matching::Subscriber {
+            how: "a matching listener of the publisher".into(),
+        }),
         // Zenoh itself takes up to `transport/link/rx/max_message_size`, 1 GiB as shipped.
         largest_message_bytes: 64 << 20,
         zero_copy: true,

@@ -67,7 +67,7 @@ impl Session for FakeSession {
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+    fn publisher(&mut self, channel: &Channel, _: Matched) -> Result<Publisher, MiddlewareError> {
         self.make(channel, Role::Publisher)?;
         Ok(Publisher::Copying(Box::new(FakePublisher(Arc::clone(
             &self.0.notebook,
