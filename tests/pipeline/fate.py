@@ -19,6 +19,8 @@ class Program:
     duplicate_per_million: int = 0
     reorder_per_million: int = 0
     reorder_delay_ns: int = 0
+    first_message_ns: int = 0
+    first_full_message_ns: int = 0
 
 
 @dataclass(frozen=True)

@@ -127,3 +127,21 @@ def test_every_overtaken_message_is_counted(tmp_path: Path, monkeypatch: pytest.
     (counts,) = found.record.counts.subscribers
     assert overtaken == held_back
     assert counts.reordered == len(held_back) > 100
+
+
+def test_the_first_messages_come_when_it_was_programmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link begins after T0 and before its application has said that all its endpoints exist."""
+    program = Program(delay_ns=2 * MS, first_message_ns=1500 * MS, first_full_message_ns=700 * MS)
+    found = run(program, tmp_path, monkeypatch)
+    began_ns, late_ns = found.record.initialised_after_ns["subscriber_0"], found.lateness_ns["max"]
+    (first,) = found.record.first_message
+    assert program.first_message_ns <= first.after_ns <= began_ns + program.first_message_ns + late_ns
+    assert first.full_after_ns is not None
+    assert first.full_after_ns >= first.after_ns + program.first_full_message_ns
+    (match,) = found.record.matched
+    assert match.after_ns < first.after_ns
+    assert found.estimates["matched_ns"] == match.after_ns
+    assert found.estimates["first_message_ns"] == first.after_ns
+    assert found.estimates["first_full_message_ns"] == first.full_after_ns
+    (counts,) = found.record.counts.subscribers
+    assert (counts.received, counts.duplicates) == (MESSAGES, 0), "greetings count for nothing"

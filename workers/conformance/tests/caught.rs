@@ -14,7 +14,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const ROLE: &str = "MIDDLEMARK_CONFORMANCE_OF_A_LIAR";
 
 /// What the worker does wrong, the expression that makes it so, and the check that must fail.
-const LIES: [(&str, &str, &str); 14] = [
+const LIES: [(&str, &str, &str); 17] = [
     (
         "a_lost_message",
         r#"s/"received":100,/"received":99,/"#,
@@ -39,6 +39,21 @@ const LIES: [(&str, &str, &str); 14] = [
         "a_reordered_message",
         r#"s/"reordered":0,/"reordered":1,/"#,
         "default::order_is_kept",
+    ),
+    (
+        "greetings_that_count_as_messages",
+        r#"s/"received":100,/"received":130,/"#,
+        "default::accounting_is_exact",
+    ),
+    (
+        "a_full_message_before_the_first",
+        r#"/"first_full_message"/s/"received_ns":[0-9]*/"received_ns":1/"#,
+        "default::first_messages_come_in_parts",
+    ),
+    (
+        "a_match_before_the_start",
+        r#"/"event":"matched"/s/"since_ns":[0-9]*/"since_ns":1/"#,
+        "default::first_messages_come_in_parts",
     ),
     (
         "a_short_schedule",

@@ -55,7 +55,7 @@ pub(crate) fn describe() -> Description {
             ("tuned".into(), tuned()),
         ]
         .into(),
-        options: options(),
+        options: options().into_iter().chain(first_messages()).collect(),
     }
 }
 
@@ -147,6 +147,24 @@ fn options() -> Vec<OptionDescription> {
             0..=MINUTE_NS,
             200_000,
             "How long before a release its thread stops sleeping and spins.",
+        ),
+    ]
+}
+
+/// When a stream's first messages come.
+fn first_messages() -> [OptionDescription; 2] {
+    [
+        integer(
+            "first_message_ns",
+            0..=MINUTE_NS,
+            0,
+            "How long after a link began it releases its first message: what discovery takes elsewhere.",
+        ),
+        integer(
+            "first_full_message_ns",
+            0..=MINUTE_NS,
+            0,
+            "How long after the first message of full size was sent a link releases one of them.",
         ),
     ]
 }

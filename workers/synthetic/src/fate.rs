@@ -115,6 +115,8 @@ mod tests {
         reorder_delay_ns: 2_500_000,
         bandwidth_bits_per_s: 0,
         release_spin_ns: 0,
+        first_message_ns: 0,
+        first_full_message_ns: 0,
     };
 
     fn fates(distribution: Distribution) -> impl Iterator<Item = Fate> {

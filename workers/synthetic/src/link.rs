@@ -23,6 +23,10 @@ struct Waiting {
 pub(crate) struct Link {
     program: Program,
     message_bytes: usize,
+    /// Before this no message is released.
+    opens_ns: i64,
+    /// Before this no message of the full size is; none before the first was sent.
+    opens_in_full_ns: Option<i64>,
     /// When the link has passed on all that it was given.
     free_ns: i64,
     waiting: BinaryHeap<Reverse<Waiting>>,
@@ -32,10 +36,13 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(program: Program, message_bytes: usize) -> Link {
+    /// A link that begins now.
+    pub(crate) fn new(program: Program, message_bytes: usize, now_ns: i64) -> Link {
         Link {
             program,
             message_bytes,
+            opens_ns: now_ns + program.first_message_ns,
+            opens_in_full_ns: None,
             free_ns: 0,
             waiting: BinaryHeap::new(),
             order: 0,
@@ -51,7 +58,12 @@ impl Link {
     }
 
     /// Takes a message in; messages come in the order in which they were sent.
-    pub(crate) fn take_in(&mut self, identity: Identity, sent_ns: i64, message: &[u8]) {
+    pub(crate) fn take_in(&mut self, identity: Identity, sent_ns: i64, is_greeting: bool, message: &[u8]) {
+        let opens_ns = if is_greeting {
+            self.opens_ns
+        } else {
+            self.opens_in_full_ns(sent_ns)
+        };
         let fate = Fate::of(&self.program, identity);
         self.free_ns = sent_ns.max(self.free_ns) + transmission_ns(&self.program, message.len());
         let left_ns = if self.program.bandwidth_bits_per_s == 0 {
@@ -62,10 +74,16 @@ impl Link {
         if fate.lost {
             return;
         }
-        self.hold(left_ns + fate.delay_ns, message);
+        self.hold((left_ns + fate.delay_ns).max(opens_ns), message);
         if fate.duplicated {
-            self.hold(left_ns + fate.delay_ns + self.program.duplicate_delay_ns, message);
+            let again_ns = left_ns + fate.delay_ns + self.program.duplicate_delay_ns;
+            self.hold(again_ns.max(opens_ns), message);
         }
+    }
+
+    fn opens_in_full_ns(&mut self, sent_ns: i64) -> i64 {
+        let after_first_ns = sent_ns + self.program.first_full_message_ns;
+        self.opens_ns.max(*self.opens_in_full_ns.get_or_insert(after_first_ns))
     }
 
     fn hold(&mut self, due_ns: i64, message: &[u8]) {
@@ -122,11 +140,13 @@ mod tests {
         reorder_delay_ns: 0,
         bandwidth_bits_per_s: 0,
         release_spin_ns: 0,
+        first_message_ns: 0,
+        first_full_message_ns: 0,
     };
 
     /// What comes out, with its due time, of messages sent at these instants.
     fn released(program: Program, sent_ns: &[i64]) -> Vec<(i64, u8)> {
-        let mut link = Link::new(program, 1);
+        let mut link = Link::new(program, 1, 0);
         for (sequence, sent_ns) in (0..).zip(sent_ns) {
             let identity = Identity {
                 channel: 0,
@@ -134,7 +154,7 @@ mod tests {
                 subscriber: 0,
                 sequence,
             };
-            link.take_in(identity, *sent_ns, &[sequence as u8]);
+            link.take_in(identity, *sent_ns, false, &[sequence as u8]);
         }
         let mut released = Vec::new();
         while let Some(due_ns) = link.next_due_ns() {
@@ -147,6 +167,35 @@ mod tests {
     #[test]
     fn messages_come_out_a_delay_after_they_were_sent() {
         assert_eq!(released(PROGRAM, &[0, 5, 5]), [(1000, 0), (1005, 1), (1005, 2)]);
+    }
+
+    #[test]
+    fn the_first_messages_come_out_when_it_was_programmed() {
+        const BEGAN_NS: i64 = 50;
+        let program = Program {
+            first_message_ns: 5000,
+            first_full_message_ns: 3000,
+            ..PROGRAM
+        };
+        let mut link = Link::new(program, 1, BEGAN_NS);
+        let mut released = Vec::new();
+        let mut take_in = |sent_ns, is_greeting| {
+            let identity = Identity {
+                channel: 0,
+                publisher: 0,
+                subscriber: 0,
+                sequence: 0,
+            };
+            link.take_in(identity, sent_ns, is_greeting, &[u8::from(is_greeting)]);
+            while let Some(due_ns) = link.next_due_ns() {
+                link.release(|message| released.push((due_ns, message[0])));
+            }
+        };
+        for (sent_ns, is_greeting) in [(60, true), (4900, true), (6000, false), (7500, false), (9000, false)] {
+            take_in(sent_ns, is_greeting);
+        }
+        // Greetings from 5000 after its begin on, full messages from 3000 after the first was sent; then 1000 after each.
+        assert_eq!(released, [(5050, 1), (5900, 1), (9000, 0), (9000, 0), (10_000, 0)]);
     }
 
     #[test]

@@ -32,6 +32,10 @@ pub(crate) struct Program {
     /// 0: without a limit.
     pub(crate) bandwidth_bits_per_s: u64,
     pub(crate) release_spin_ns: i64,
+    /// No message is released sooner than this after its link began.
+    pub(crate) first_message_ns: i64,
+    /// No message of the full size is released sooner than this after the first of them was sent.
+    pub(crate) first_full_message_ns: i64,
 }
 
 impl Program {
@@ -56,6 +60,8 @@ impl Program {
             reorder_delay_ns: options.integer("reorder_delay_ns"),
             bandwidth_bits_per_s: unsigned("bandwidth_bits_per_s"),
             release_spin_ns: options.integer("release_spin_ns"),
+            first_message_ns: options.integer("first_message_ns"),
+            first_full_message_ns: options.integer("first_full_message_ns"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use middlemark_ring::{Reader, Waker};
-use middlemark_runtime::{Channel, Header, Idle, Receiver, clock};
+use middlemark_runtime::{Channel, Header, Idle, Phase, Receiver, clock};
 
 use crate::fate::Identity;
 use crate::lateness::Lateness;
@@ -77,6 +77,7 @@ impl Postman {
             link.take_in(
                 identity,
                 header.sent_ns,
+                header.phase == Phase::Greeting,
                 &slot[..channel.message_bytes(header.phase, header.sequence)],
             );
         })

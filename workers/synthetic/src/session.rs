@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use middlemark_contract::{Congestion, Delivery, Effective, MessagePath};
 use middlemark_ring::{Full, Layout, Reader, Segment, WhenFull, Writer};
-use middlemark_runtime::{Channel, Matched, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session};
+use middlemark_runtime::{
+    Channel, Matched, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session, clock,
+};
 
 use crate::description;
 use crate::link::Link;
@@ -55,7 +57,7 @@ impl Session for SyntheticSession {
             self.segments.push(reader.segment());
             self.releases.push(Releases::start(Postman {
                 reader,
-                link: Link::new(self.program, channel.size_bytes),
+                link: Link::new(self.program, channel.size_bytes, clock::now_ns()),
                 channel: channel.clone(),
                 publisher,
                 spin_ns: self.program.release_spin_ns,
