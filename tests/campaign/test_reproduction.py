@@ -1,14 +1,17 @@
 """A paper's suites run with what is installed, one after another, and go on where they were cut off."""
 
 import json
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from middlemark.campaign import reproduction
 from middlemark.campaign.campaign import run_new
 from middlemark.campaign.reproduction import plan_paper, reproduce_new, resume_paper
 from middlemark.errors import StoreError
 from middlemark.results.manifest import Reproduction
+from middlemark.results.progress import Event, TrialFinished
 from middlemark.results.run_folder import ReproductionFolder, RunFolder
 from middlemark.suite.papers import Extent, LoadedPaper, load_paper
 from staged import own_machine
@@ -41,10 +44,10 @@ def test_what_is_not_installed_is_left_out_with_the_reason(paper: LoadedPaper) -
 def test_a_paper_runs_into_a_folder_and_goes_on_where_trials_are_missing(paper: LoadedPaper, tmp_path: Path) -> None:
     reproduce_new(tmp_path / "out", plan_paper(paper, Extent.QUICK))
     folder = ReproductionFolder(tmp_path / "out")
-    reproduction = folder.read()
-    assert reproduction.paper == paper
-    assert reproduction.not_run.keys() == {"elsewhere"}
-    run = folder.stored_runs(reproduction)["messages"]
+    stated = folder.read()
+    assert stated.paper == paper
+    assert stated.not_run.keys() == {"elsewhere"}
+    run = folder.stored_runs(stated)["messages"]
     trials = stored(run)
     assert len(trials) == 3
     run.trial(trials[1]).record_path.unlink()
@@ -53,11 +56,11 @@ def test_a_paper_runs_into_a_folder_and_goes_on_where_trials_are_missing(paper: 
 
 
 def test_a_suite_that_had_not_begun_is_run_on_resume(paper: LoadedPaper, tmp_path: Path) -> None:
-    reproduction = Reproduction(extent=Extent.QUICK, texts=dict(paper.texts), started_at="2026-01-31T12:00:00+00:00")
-    folder = ReproductionFolder.created(tmp_path / "out", reproduction)
-    assert folder.stored_runs(reproduction) == {}
+    stated = Reproduction(extent=Extent.QUICK, texts=dict(paper.texts), started_at="2026-01-31T12:00:00+00:00")
+    folder = ReproductionFolder.created(tmp_path / "out", stated)
+    assert folder.stored_runs(stated) == {}
     resume_paper(folder)
-    assert len(stored(folder.stored_runs(reproduction)["messages"])) == 3
+    assert len(stored(folder.stored_runs(stated)["messages"])) == 3
 
 
 def test_a_folder_that_has_one_is_not_written_over(paper: LoadedPaper, tmp_path: Path) -> None:
@@ -65,6 +68,29 @@ def test_a_folder_that_has_one_is_not_written_over(paper: LoadedPaper, tmp_path:
     reproduce_new(tmp_path / "out", planned)
     with pytest.raises(StoreError, match="already contains a reproduced paper"):
         reproduce_new(tmp_path / "out", planned)
+
+
+@dataclass
+class TimeLeft:
+    """What an observer is told of the time left."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    def observe(self, event: Event) -> None:
+        if isinstance(event, TrialFinished):
+            self.seconds.append(event.seconds_left)
+
+
+def test_the_time_left_includes_the_suites_to_come(
+    paper: LoadedPaper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = plan_paper(paper, Extent.QUICK)
+    planned = replace(planned, orders=dict.fromkeys(("messages", "elsewhere"), planned.orders["messages"]))
+    ended = TrialFinished("1", "x", "fake", "default", "imu", 1, 1, "valid", "", None, 1.0, seconds_left=2.0)
+    monkeypatch.setattr(reproduction, "run_new", lambda _path, _order, observer: observer.observe(ended))
+    told = TimeLeft()
+    reproduce_new(tmp_path / "out", planned, told)
+    assert told.seconds == [2 + planned.duration_of_ns("elsewhere") / 1e9, 2]
 
 
 @pytest.mark.parametrize(
@@ -76,8 +102,8 @@ def test_a_folder_that_has_one_is_not_written_over(paper: LoadedPaper, tmp_path:
     ],
 )
 def test_a_hostile_folder_is_refused(paper: LoadedPaper, tmp_path: Path, name: str, text: str, problem: str) -> None:
-    reproduction = Reproduction(extent=Extent.QUICK, texts=dict(paper.texts), started_at="2026-01-31T12:00:00+00:00")
-    folder = ReproductionFolder.created(tmp_path / "out", reproduction)
+    stated = Reproduction(extent=Extent.QUICK, texts=dict(paper.texts), started_at="2026-01-31T12:00:00+00:00")
+    folder = ReproductionFolder.created(tmp_path / "out", stated)
     document = json.loads(folder.file_path.read_text())
     document["texts"][name] = text
     folder.file_path.write_text(json.dumps(document))

@@ -1,7 +1,11 @@
 """What a paper compares middlewares by is what their workers describe."""
 
+import pytest
+
 from middlemark.campaign.order import available_workers
 from middlemark.suite.papers import load_paper, shipped_paper_names
+
+pytestmark = pytest.mark.worker
 
 
 def test_a_workers_description_has_what_a_papers_table_of_features_says_of_it() -> None:

@@ -52,7 +52,7 @@ def analyse_paper(folder: ReproductionFolder) -> ReproducedPaper:
         reproduction=reproduction,
         paper=loaded.paper,
         runs=runs,
-        findings=judge_findings(loaded.paper.findings, measured),
+        findings=judge_findings(loaded.paper.findings, measured, reproduction.not_installed),
         comparisons={
             each.table: compare_values(loaded.values[each.table], measured[each.suite], each.series)
             for each in loaded.paper.tables

@@ -17,7 +17,7 @@ from middlemark.campaign.order import Order, available_workers, order_suite
 from middlemark.errors import EnvironmentNotReady, Interrupted
 from middlemark.plan import Experiment, Trial, campaign_duration_ns
 from middlemark.results.manifest import Reproduction
-from middlemark.results.progress import Observer
+from middlemark.results.progress import Event, Observer, TrialFinished
 from middlemark.results.run_folder import ReproductionFolder
 from middlemark.suite import DeploymentKind, LoadedSuite, Observation
 from middlemark.suite.papers import Extent, LoadedPaper
@@ -122,20 +122,42 @@ def reproduce_new(path: Path, planned: PlannedPaper, observer: Observer | None =
 def resume_paper(folder: ReproductionFolder, observer: Observer | None = None, *, across: bool = False) -> None:
     """Runs what a folder still lacks: the missing trials of suites that had begun, and the suites after them."""
     reproduction = folder.read()
+    planned = plan_paper(reproduction.paper, reproduction.extent)
+    stored = folder.stored_runs(reproduction)
+    to_come = [name for name in planned.orders if name not in stored]
     with _told_how_to_resume(folder):
-        for run in folder.stored_runs(reproduction).values():
-            resume_run(run, observer, across=across)
-    _run_missing(folder, reproduction, plan_paper(reproduction.paper, reproduction.extent), observer)
+        for run in stored.values():
+            resume_run(run, _of_paper(planned, to_come, observer), across=across)
+    _run_missing(folder, reproduction, planned, observer)
 
 
 def _run_missing(
     folder: ReproductionFolder, reproduction: Reproduction, planned: PlannedPaper, observer: Observer | None
 ) -> None:
     stored = folder.stored_runs(reproduction)
+    missing = [name for name in planned.orders if name not in stored]
     with _told_how_to_resume(folder):
-        for name, order in planned.orders.items():
-            if name not in stored:
-                run_new(folder.run(name).path, order, observer)
+        for number, name in enumerate(missing, start=1):
+            run_new(folder.run(name).path, planned.orders[name], _of_paper(planned, missing[number:], observer))
+
+
+@dataclass(frozen=True)
+class OfPaper:
+    """Tells an observer the time left for the whole paper in place of that for the suite under way."""
+
+    observer: Observer
+    to_come_s: float
+    """How long the suites after this one take at least."""
+
+    def observe(self, event: Event) -> None:
+        """Takes one event."""
+        if isinstance(event, TrialFinished):
+            event = replace(event, seconds_left=event.seconds_left + self.to_come_s)
+        self.observer.observe(event)
+
+
+def _of_paper(planned: PlannedPaper, to_come: Sequence[str], observer: Observer | None) -> Observer | None:
+    return observer and OfPaper(observer, sum(map(planned.duration_of_ns, to_come)) / 1e9)
 
 
 @contextmanager

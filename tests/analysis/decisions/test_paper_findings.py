@@ -59,6 +59,13 @@ def test_what_was_not_run_or_no_claim_says_is_undecided_with_the_reason(paper: L
     assert [each.reason for each in found] == [NOT_RUN, NOT_RUN, NO_CLAIM]
 
 
+def test_a_claim_about_what_is_not_installed_says_so(paper: LoadedPaper) -> None:
+    first, second, _ = judge_findings(paper.paper.findings, {"messages": []}, {"other": "not installed"})
+    assert first.judgement is Judgement.UNDECIDED
+    assert {each.reason for each in first.claims} == {"other: not installed"}
+    assert {each.reason for each in second.claims} == {"the run has no experiment that this claim selects"}
+
+
 def test_claims_that_an_extent_does_not_measure_are_counted(paper: LoadedPaper) -> None:
     finding = paper.paper.findings[0]
     quick, full = (expand(paper.suite("messages", extent).suite, available=["fake", "other"]) for extent in Extent)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from middlemark.analysis.decisions.claims import JudgedClaim, claim_parts, judge_claim
 from middlemark.analysis.experiment.findings import ExperimentFindings
@@ -37,25 +38,36 @@ class JudgedFinding:
 
 
 def judge_findings(
-    findings: Sequence[Finding], measured: Mapping[str, Sequence[ExperimentFindings]]
+    findings: Sequence[Finding],
+    measured: Mapping[str, Sequence[ExperimentFindings]],
+    not_installed: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[JudgedFinding, ...]:
     """Judges every finding by the experiments of its suite; `measured` has them by suite."""
-    return tuple(_judge(each, measured) for each in findings)
+    return tuple(_judge(each, measured, not_installed) for each in findings)
 
 
-def _judge(finding: Finding, measured: Mapping[str, Sequence[ExperimentFindings]]) -> JudgedFinding:
+def _judge(
+    finding: Finding, measured: Mapping[str, Sequence[ExperimentFindings]], not_installed: Mapping[str, str]
+) -> JudgedFinding:
     if finding.claims is None or finding.suite is None:
         return JudgedFinding(finding, Judgement.UNDECIDED, (), NO_CLAIM)
     if finding.suite not in measured:
         return JudgedFinding(finding, Judgement.UNDECIDED, (), NOT_RUN)
     own = measured[finding.suite]
     n_parts = sum(len(claim_parts(claim.statement, own, CONFIDENCE)) for claim in finding.claims)
-    judged = tuple(judge_claim(claim, own, n_parts=n_parts) for claim in finding.claims)
+    judged = tuple(_with_absent(judge_claim(claim, own, n_parts=n_parts), not_installed) for claim in finding.claims)
     judgements = {each.judgement for each in judged}
     for decisive in (Judgement.REFUTED, Judgement.UNDECIDED):
         if decisive in judgements:
             return JudgedFinding(finding, decisive, judged)
     return JudgedFinding(finding, Judgement.HOLDS, judged)
+
+
+def _with_absent(judged: JudgedClaim, not_installed: Mapping[str, str]) -> JudgedClaim:
+    """A claim of which nothing was measured, with the middlewares that it names and that are not installed."""
+    named = {dict(selection.factors).get("middleware", "") for selection in judged.claim.selections}
+    absent = [f"{name}: {reason}" for name, reason in not_installed.items() if name in named]
+    return replace(judged, reason="; ".join(absent)) if absent and not judged.parts else judged
 
 
 def unmeasured_claims(finding: Finding, experiments: Sequence[Experiment]) -> int:
