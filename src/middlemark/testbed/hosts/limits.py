@@ -22,6 +22,7 @@ from middlemark.testbed.processes.ledger import Ledger
 PERIOD_US, LONG_PERIOD_US, LEAST_US = 10_000, 100_000, 1000
 # Processes and threads of one host: far more than any trial needs, and far fewer than the machine can have.
 MOST_PROCESSES = 1 << 14
+_UNCOUNTED = "however many"
 
 
 @contextmanager
@@ -61,7 +62,8 @@ def _hierarchies(host: plan.Host) -> dict[Controller, Hierarchy]:
         )
     limiting = {controller: hierarchies[controller] for controller in controllers}
     # A process can be in one group of version 2 only, and that of a limit gathers as well.
-    gathering = None if any(each.version == 2 for each in limiting.values()) else cgroup.gathering()
+    is_gathered = any(each.version == 2 for each in limiting.values())
+    gathering = hierarchies.get("pids") if is_gathered else cgroup.gathering()
     return limiting | ({"pids": gathering} if gathering else {})
 
 
@@ -94,7 +96,7 @@ def settings(host: plan.Host, controller: Controller, hierarchy: Hierarchy) -> M
                 return {"memory.max": limit} | ({"memory.swap.max": "0"} if _has_swap() else {})
             return {"memory.limit_in_bytes": limit, "memory.swappiness": "0"}
         case "pids":
-            return {cgroup.MOST_MEMBERS: str(MOST_PROCESSES)} if hierarchy.version == 1 else {}
+            return {cgroup.MOST_MEMBERS: str(MOST_PROCESSES)} if cgroup.counts_members(hierarchy) else {}
 
 
 def _cpu(quota: float, hierarchy: Hierarchy) -> Mapping[str, str]:
@@ -133,10 +135,12 @@ def limits_fact() -> Fact:
 
 
 def gathering_fact() -> Fact:
-    """What `doctor` says of ending what a worker started."""
+    """What `doctor` says of ending what a worker started, and of how much it can start."""
     place = cgroup.gathering()
-    value = "by their mark only" if place is None else f"by control group (v{place.version})"
     remedy = (
         "run as root, or from a session with a control group of its own: systemd-run --user --scope -p Delegate=yes"
     )
-    return Fact("ending_processes", value, place is not None, remedy)
+    if place is None:
+        return Fact("ending_processes", f"by their mark only, {_UNCOUNTED}", False, remedy)
+    counted = f"at most {MOST_PROCESSES}" if cgroup.counts_members(place) else _UNCOUNTED
+    return Fact("ending_processes", f"by control group (v{place.version}), {counted}", True, remedy)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -50,8 +51,12 @@ def hierarchies(mounts: str | None = None) -> dict[Controller, Hierarchy]:
 
 
 def _controllers(top: Path) -> list[str]:
+    return _words(top / "cgroup.controllers")
+
+
+def _words(file: Path) -> list[str]:
     try:
-        return (top / "cgroup.controllers").read_text().split()
+        return file.read_text().split()
     except OSError:
         return []
 
@@ -82,18 +87,41 @@ def joining_group(groups: Sequence[Path]) -> tuple[str, ...]:
 def gathering() -> Hierarchy | None:
     """Where a group can be made that only gathers processes, found out by making one; None where nowhere.
 
-    Of version 2 it is beside this process and has no controller: at the top it would have a share of CPU time of its
-    own. Of version 1 the controller `pids` has no part in that.
+    Of version 2 it has no share of CPU time of its own: it is where processes are counted and CPU time is not allotted,
+    or else beside this process, without any controller. Of version 1 the controller `pids` has no part in that.
     """
     found = hierarchies().get("pids")
     places = [found] if found is not None and found.version == 1 else []
-    return next((place for place in (*places, *_beside_this_process()) if _can_be_made(place)), None)
+    return next((place for place in (*places, *_around_this_process()) if _can_be_made(place)), None)
 
 
-def _beside_this_process() -> Iterator[Hierarchy]:
-    own = [line.partition("::/")[2] for line in Path("/proc/self/cgroup").read_text().splitlines() if line[:3] == "0::"]
-    mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
-    yield from (Hierarchy(Path(place, path), 2) for _, place, kind, *_ in mounts if kind == "cgroup2" for path in own)
+def _around_this_process(mounts: str | None = None, own: str | None = None) -> Iterator[Hierarchy]:
+    """The innermost groups that count processes, then this process's own."""
+    groups = (Path("/proc/self/cgroup").read_text() if own is None else own).splitlines()
+    paths = [line.partition("::/")[2] for line in groups if line[:3] == "0::"]
+    lines = (Path("/proc/self/mounts").read_text() if mounts is None else mounts).splitlines()
+    tops = [Path(place) for _, place, kind, *_ in (line.split() for line in lines) if kind == "cgroup2"]
+    for top, path in product(tops, paths):
+        around = [each for each in (top / path, *(top / path).parents) if each.is_relative_to(top)]
+        for place in (each for each in around if "cpu" not in _enabled(each)):
+            if counts_members(hierarchy := Hierarchy(place, 2)):
+                yield hierarchy
+        yield Hierarchy(top / path, 2)
+
+
+def counts_members(place: Hierarchy) -> bool:
+    """Whether a group made there can have only so many processes.
+
+    A group of version 2 that has processes itself can't be made to count those of others, but for the outermost.
+    """
+    if place.version == 1 or "pids" in _enabled(place.top):
+        return True
+    is_outermost = not (place.top / "cgroup.type").exists()
+    return is_outermost and "pids" in _controllers(place.top)
+
+
+def _enabled(group: Path) -> list[str]:
+    return _words(group / "cgroup.subtree_control")
 
 
 def _can_be_made(place: Hierarchy) -> bool:
