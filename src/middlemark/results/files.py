@@ -215,7 +215,7 @@ def write_with(path: Path, write: Callable[[Path], object]) -> Path:
         make_folder(path.parent)
         partial = _new_beside(path)
         try:
-            write(partial)
+            _write(partial, write)
             sync(partial)
             partial.replace(path)
         except BaseException:
@@ -224,6 +224,15 @@ def write_with(path: Path, write: Callable[[Path], object]) -> Path:
             raise
         sync(path.parent)
     return path
+
+
+def _write(partial: Path, write: Callable[[Path], object]) -> None:
+    try:
+        write(partial)
+    except pl.exceptions.PolarsError:
+        with partial.open("ab") as file:  # Polars does not always say that a disk is full, and the system does
+            file.write(bytes(CHUNK_BYTES))
+        raise
 
 
 def _new_beside(path: Path) -> Path:

@@ -16,6 +16,7 @@ from pathlib import Path
 from middlemark.errors import InternalError, UsageError
 from middlemark.plan.topology import network as plan
 from middlemark.plan.topology.network import Link, joined
+from middlemark.results.files import writing
 from middlemark.suite import Action, HostKind
 from middlemark.testbed import capabilities
 from middlemark.testbed.hosts.host import ALONE, Host, LocalHost
@@ -217,7 +218,8 @@ def _namespaces(
             base = Path(tempfile.gettempdir(), f"{slot.name}-{name}")
             stack.callback(ledger.remove, ledger.enter("folder", base))
             folders[name] = PrivateFolders.below(base, shown)
-            folders[name].create()
+            with writing(base):
+                folders[name].create()
             holders[name] = stack.enter_context(held_namespaces(name, ledger, beside=switch))
         run_in_all([(holder, setting_up(name, folders[name])) for name, holder in holders.items()])
         yield switch, holders, folders

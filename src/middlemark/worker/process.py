@@ -20,6 +20,7 @@ from typing import Generic, TypeAlias, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from middlemark.errors import WorkerFailed
+from middlemark.results.files import writing
 
 E = TypeVar("E")
 
@@ -216,7 +217,9 @@ class WorkerProcess(Generic[E]):
 
 
 def _spawn(command: Sequence[str], environment: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
-    with log.open("ab") as log_file:
+    with writing(log):
+        log_file = log.open("ab")
+    with log_file:
         try:
             return subprocess.Popen(
                 command,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.errors import EnvironmentNotReady, InternalError
+from middlemark.errors import EnvironmentNotReady, InternalError, StoreError
 from middlemark.testbed.processes import abandoned, ledger, procfs
 from middlemark.testbed.processes.entry import Kind
 from middlemark.testbed.processes.state import state_folder
@@ -91,7 +91,7 @@ def test_shared_memory_is_removed_by_the_unique_name_in_it(tmp_path: Path, monke
 
 def test_without_a_ledger_nothing_may_be_created(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where a folder is needed")
-    with pytest.raises(EnvironmentNotReady, match="XDG_STATE_HOME"), ledger.opened():
+    with pytest.raises(StoreError, match="XDG_STATE_HOME"), ledger.opened():
         pytest.fail("a ledger that can't be written was opened")
 
 
@@ -191,7 +191,7 @@ def test_a_ledger_that_can_take_no_more_says_so_before_anything_is_created(tmp_p
     program = f"""
 import resource
 from pathlib import Path
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import StoreError
 from middlemark.testbed.processes import abandoned, ledger
 with ledger.opened() as entries:
     entries.enter("folder", {str(tmp_path / FOLDER)!r})
@@ -200,11 +200,22 @@ with ledger.opened() as entries:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     try:
         entries.enter("folder", {str(tmp_path / (FOLDER + "-other"))!r})
-    except EnvironmentNotReady as full:
+    except StoreError as full:
         print(full.remedy)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert "XDG_STATE_HOME" in ended.stdout
     assert not (tmp_path / FOLDER).exists()
+    assert ledgers(tmp_path) == []
+
+
+def test_what_a_full_disk_cut_off_takes_no_later_entry_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = os.write
+    with ledger.opened() as entries:
+        with monkeypatch.context() as full:
+            full.setattr(os, "write", lambda file, text: written(file, text[:10]))
+            with pytest.raises(StoreError, match="No space left"):
+                entries.enter("folder", tmp_path / f"{FOLDER}-other")
+        entries.enter("folder", tmp_path / FOLDER)
+        assert [entry.what for entry in ledger.read(entries.path)] == [str(tmp_path / FOLDER)]

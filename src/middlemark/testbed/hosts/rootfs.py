@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.results.files import writing
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.state import state_folder
 
@@ -58,18 +59,25 @@ def root_filesystem(contents: Contents, ledger: Ledger) -> Path:
     if folder.is_dir():
         os.utime(folder)
         return folder
-    kept.mkdir(parents=True, exist_ok=True)
-    _forget_unused(kept)
     unfinished = kept / f"unfinished-{secrets.token_hex(6)}"
-    mark = ledger.enter("folder", unfinished)
-    _build(unfinished, files)
+    with writing(folder):
+        kept.mkdir(parents=True, exist_ok=True)
+        _forget_unused(kept)
+        mark = ledger.enter("folder", unfinished)
+        try:
+            _build(unfinished, files)
+            _put_in_place(unfinished, folder)
+        finally:
+            ledger.remove(mark)
+    return folder
+
+
+def _put_in_place(unfinished: Path, folder: Path) -> None:
     try:
         unfinished.rename(folder)
     except OSError:  # another run was quicker
         if not folder.is_dir():
             raise
-    ledger.remove(mark)
-    return folder
 
 
 def files_of(contents: Contents) -> dict[Path, Path]:

@@ -6,17 +6,18 @@ process, the file stays, and a sweep removes what the ledgers of ended processes
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from middlemark.errors import EnvironmentNotReady, InternalError
+from middlemark.errors import InternalError, StoreError
 from middlemark.testbed.processes import cgroup, procfs
 from middlemark.testbed.processes.entry import (
     SHARED_MEMORY,
@@ -68,7 +69,8 @@ class Ledger:
         _, kept = remove_all([self._entries[mark] for mark in marks if mark in self._entries])
         for mark in marks:
             if mark not in kept and self._entries.pop(mark, None) is not None:
-                self._append(Struck(op="remove", mark=mark))
+                with suppress(StoreError):  # then a sweep finds nothing where it looks
+                    self._append(Struck(op="remove", mark=mark))
 
     def close(self) -> None:
         """Removes all that is left, and the ledger, unless something is out of reach: a later sweep tries again."""
@@ -80,11 +82,13 @@ class Ledger:
     def _append(self, line: Line) -> None:
         text = line.model_dump_json().encode() + b"\n"
         try:
+            before = os.fstat(self._file).st_size
             written = os.write(self._file, text)
+            if written < len(text):  # what is cut off would take what follows on its line with it
+                os.ftruncate(self._file, before)
+                raise _unwritable(self.path, os.strerror(errno.ENOSPC))
         except OSError as error:
             raise _unwritable(self.path, error.strerror) from error
-        if written < len(text):  # what is cut off counts as not written, and so would what follows on its line
-            raise _unwritable(self.path, "there is no space left")
 
 
 @contextmanager
@@ -101,10 +105,12 @@ def opened() -> Iterator[Ledger]:
         ledger.close()
 
 
-def _unwritable(place: Path, why: str | None) -> EnvironmentNotReady:
-    return EnvironmentNotReady(
-        f"{place} can't be written ({why}), so nothing can be created that could be removed again",
-        remedy="free some space, or set XDG_STATE_HOME to a folder that can",
+def _unwritable(place: Path, why: str | None) -> StoreError:
+    """Not what a trial lacks, which would be its outcome: once there is space, it runs again."""
+    return StoreError(
+        place,
+        f"it can't be written ({why}), so nothing can be created that could be removed again",
+        "free some space, or set XDG_STATE_HOME to a folder that can; then go on with --resume",
     )
 
 

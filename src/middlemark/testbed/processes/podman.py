@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from middlemark.results.files import writing
 from middlemark.testbed.processes import cgroup, procfs
 from middlemark.testbed.processes.procfs import Identity
 
@@ -44,8 +45,9 @@ class Storage:
 
     def create(self, runtime: Runtime) -> None:
         """Makes the folder and its settings; it must be in the ledger already."""
-        self.folder.mkdir(mode=0o700)
-        self._settings.write_text(_settings(runtime, self.folder))
+        with writing(self.folder):
+            self.folder.mkdir(mode=0o700)
+            self._settings.write_text(_settings(runtime, self.folder))
 
     def command(self, arguments: Sequence[str]) -> list[str]:
         """Podman on this storage, for whatever environment it is started in."""
