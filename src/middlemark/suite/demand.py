@@ -124,7 +124,7 @@ def _wrong(rows: Sequence[tuple[str, int | None, int | None]]) -> Iterator[tuple
 
 LOSS_OF_BEST_EFFORT = 0.01
 """The loss that is allowed for a best-effort stream by default; for a reliable one it is none."""
-MOST_STREAMS = 64
+MOST_STREAMS = 1000
 
 
 class Within(StrEnum):

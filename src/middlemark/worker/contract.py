@@ -252,9 +252,15 @@ class Recording(BaseModel):
     late_after_ns: Annotated[int, Field(ge=0)]
     """A message that takes longer than this from its send is late, not received (RFC 7680's Tmax)."""
     messages: Annotated[int, Field(ge=0)]
-    """The most messages that one publisher may send within the window: accounting is reserved for so many."""
+    """
+    The most messages that one publisher of any stream may send within the window: accounting is reserved for so many,
+    or for as many as the stream names.
+    """
     samples: Annotated[int, Field(ge=0)]
-    """Memory reserved for this many samples of each endpoint; what comes beyond goes into the histogram, counted."""
+    """
+    Memory is reserved for this many samples of each endpoint, or for all its messages where those are fewer; what comes
+    beyond goes into the histogram, counted.
+    """
 
 
 Reliability = TypeAliasType("Reliability", Literal["best_effort", "reliable"])
@@ -358,6 +364,13 @@ Pattern = TypeAliasType("Pattern", Literal["periodic", "burst", "unthrottled", "
 
 Per = TypeAliasType("Per", Literal["host", "network"])
 """For what a service is needed once."""
+
+
+PortHolders = TypeAliasType(
+    "PortHolders",
+    Literal["endpoints", "publishers", "subscribers", "applications", "nothing"],
+)
+"""What takes a port of the trial's range each, so that the range is as large as the trial needs."""
 
 
 class Tuning(BaseModel):
@@ -1172,6 +1185,11 @@ class StreamSpec(BaseModel):
     """One topic from its publishers to its subscribers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    messages: Annotated[int | None, Field(ge=0)] = None
+    """
+    The most messages that one of its publishers may send within the window, where that is less than
+    [`Recording::messages`].
+    """
     name: str
     """The topic's name, unique within the trial: letters, digits and `_`."""
     pattern: PatternSpec
@@ -1294,6 +1312,8 @@ class Description(BaseModel):
     """The name used everywhere: lower case, as in `middlemark-worker-<middleware>`."""
     options: list[OptionDescription]
     """Every option with its default; a profile or a suite sets some of them."""
+    ports: PortHolders | None = "endpoints"
+    """What takes a port of the trial's range each, beside its services and one for the trial as a whole."""
     profiles: dict[str, Profile]
     """
     `default` (as shipped) and `tuned` (as its own documentation advises), by name; where that advises otherwise for

@@ -72,6 +72,11 @@ def needed_services(description: Description, profile: str, options: dict[str, O
     return [service for service in description.services if is_needed(service, resolved)]
 
 
+def counts_by_stream(description: Description) -> bool:
+    """Whether the worker takes the messages of each stream: who doesn't say what takes a port is older than that."""
+    return description.ports != "endpoints"
+
+
 def programs_of(description: Description) -> tuple[Path, ...]:
     """The machine's programs that its services execute."""
     return tuple(Path(program) for service in description.services for program in service.programs or ())

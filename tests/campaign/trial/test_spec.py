@@ -20,6 +20,7 @@ from middlemark.worker.contract import (
     LackingDelivery,
     Library,
     OptionDescription,
+    PortHolders,
     ServiceNeed,
     TextOption,
     When,
@@ -27,10 +28,20 @@ from middlemark.worker.contract import (
 from middlemark.worker.description import CONTRACT_VERSION
 from staged import planned
 
+MIXED = """
+windows: {window: 2 s}
+workloads:
+  - workload: mixed
+    pattern: pipeline
+    nodes:
+      - {node: fast, rate: 100 Hz, outputs: [{stream: often, size: 64 B}]}
+      - {node: slow, rate: 1 Hz, outputs: [{stream: seldom, size: 64 B}]}
+      - {node: sink, inputs: [often, seldom]}
+"""
 SLOT = Slot(domain=7, first_port=9300, ports=100, name="mm07abc", token=99)
 
 
-def described(*services: ServiceNeed) -> Description:
+def described(*services: ServiceNeed, ports: PortHolders = "nothing") -> Description:
     return Description(
         contract_version=CONTRACT_VERSION,
         middleware="toy",
@@ -56,6 +67,7 @@ def described(*services: ServiceNeed) -> Description:
             between_hosts=False,
         ),
         services=list(services),
+        ports=ports,
         profiles={},
         options=[OptionDescription(name="mode", kind=TextOption(), default="peer", summary="m")],
     )
@@ -193,3 +205,15 @@ def test_a_search_for_the_highest_rate_has_room_for_every_sample_as_it_judges_ea
     )
     told = specs(planned(text))
     assert {each.recording.samples for each in told.applications.values()} == {20_001}
+
+
+def test_a_stream_with_fewer_messages_than_another_says_so() -> None:
+    told = specs(planned(MIXED)).applications["sink"]
+    messages = {stream.name: stream.messages for stream in told.streams}
+    assert messages["often"] is None
+    assert 0 < (messages["seldom"] or 0) < told.recording.messages
+
+
+def test_a_worker_that_does_not_say_what_takes_a_port_is_told_no_messages_of_streams() -> None:
+    told = specs(planned(MIXED), described(ports="endpoints")).applications["sink"]
+    assert {stream.messages for stream in told.streams} == {None}

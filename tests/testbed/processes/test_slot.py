@@ -89,3 +89,26 @@ def test_no_free_slot_is_said_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(slot, "_ephemeral_ports", lambda: (1024, 65535))
     with pytest.raises(EnvironmentNotReady, match="ip_local_port_range"), slot.reserved():
         pass
+
+
+def test_a_trial_that_needs_more_ports_has_the_slots_behind_its_own_too() -> None:
+    with ExitStack() as held:
+        large = held.enter_context(slot.reserved(ports=351))
+        others = [held.enter_context(slot.reserved(ports=ports)) for ports in (100, 101)]
+    assert [each.ports for each in (large, *others)] == [600, 100, 350]
+    ports = [own_ports(each) | dds_ports(each) for each in (large, *others)]
+    assert len(set.union(*ports)) == sum(len(each) for each in ports)
+
+
+def test_a_trial_that_needs_many_ports_passes_over_slots_of_which_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    with slot.reserved() as taken:
+        monkeypatch.setattr(slot, "_last_taken", taken.domain - 2)
+        with slot.reserved(ports=101) as large:
+            assert large.domain > taken.domain
+
+
+def test_more_ports_than_all_slots_have_are_refused_with_what_to_change() -> None:
+    with slot.reserved(ports=slot.MOST_PORTS // 2) as reserved:
+        assert reserved.ports >= slot.MOST_PORTS // 2
+    with pytest.raises(EnvironmentNotReady, match="fewer streams"), slot.reserved(ports=slot.MOST_PORTS + 1):
+        pass

@@ -33,6 +33,7 @@ impl Request {
                 size_bytes: case.fitting(1000),
                 pattern: periodic(200.0),
                 recorded: None,
+                messages: None,
                 qos: best_qos(&case.worker.description.capabilities, case.best_effort),
                 publishers: addresses("publisher", 1),
                 subscribers: addresses("subscriber", 1),

@@ -106,9 +106,11 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recording {
-    /// Memory reserved for this many samples of each endpoint; what comes beyond goes into the histogram, counted.
+    /// Memory is reserved for this many samples of each endpoint, or for all its messages where those are fewer; what comes
+    /// beyond goes into the histogram, counted.
     pub samples: u64,
-    /// The most messages that one publisher may send within the window: accounting is reserved for so many.
+    /// The most messages that one publisher of any stream may send within the window: accounting is reserved for so many,
+    /// or for as many as the stream names.
     pub messages: u32,
     /// A message that takes longer than this from its send is late, not received (RFC 7680's Tmax).
     pub late_after_ns: u64,

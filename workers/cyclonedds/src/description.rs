@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
-    OptionDescription, Pattern, Reliability,
+    OptionDescription, Pattern, PortHolders, Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
 
@@ -31,6 +31,7 @@ pub(crate) fn describe() -> Description {
             remark: None,
         }],
         services: Vec::new(),
+        ports: PortHolders::Nothing,
         profiles: profiles(),
         options: options(),
     }

@@ -16,6 +16,7 @@ pub fn ping_pong(answer_bytes: u64, qos: Qos) -> StreamSpec {
             messages: None,
         },
         recorded: None,
+        messages: None,
         qos,
         publishers: Vec::new(),
         subscribers: Vec::new(),

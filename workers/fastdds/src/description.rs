@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
-    OptionDescription, OptionValue, Pattern, Per, Reliability, ServiceNeed, When,
+    OptionDescription, OptionValue, Pattern, Per, PortHolders, Reliability, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 use middlemark_runtime::system_package;
@@ -47,6 +47,7 @@ pub(crate) fn describe() -> Description {
                 values: vec![OptionValue::Text("server".into())],
             }],
         }],
+        ports: PortHolders::Nothing,
         profiles: profiles(),
         options: choices().into_iter().chain(numbers()).collect(),
     }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Profile, Reliability,
+    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, PortHolders, Profile,
+    Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
 
@@ -29,6 +30,7 @@ pub(crate) fn describe() -> Description {
         capabilities: capabilities(),
         dissectors: vec![],
         services: vec![],
+        ports: PortHolders::Nothing,
         profiles: BTreeMap::from([("default".into(), shipped()), ("tuned".into(), tuned())]),
         options: options(),
     }

@@ -14,7 +14,7 @@ mod session;
 use std::process::ExitCode;
 
 use iceoryx2::prelude::{LogLevel, set_log_level};
-use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Description, PortHolders, Refusal, ServiceSpec};
 use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
 
 struct Iceoryx2;
@@ -26,7 +26,7 @@ impl Middleware for Iceoryx2 {
 
     fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
         place::accept(&spec.rendezvous)?;
-        memory::accept(&Channel::of(spec)?, memory::shared_memory_bytes())
+        memory::accept(&Channel::of(spec, PortHolders::Nothing)?, memory::shared_memory_bytes())
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

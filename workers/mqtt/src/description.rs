@@ -2,8 +2,8 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per, Reliability,
-    ServiceNeed,
+    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per, PortHolders,
+    Reliability, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -40,6 +40,7 @@ pub(crate) fn describe() -> Description {
                 .into_iter()
                 .collect(),
         }],
+        ports: PortHolders::Nothing,
         profiles: profiles(),
         options: options(),
     }

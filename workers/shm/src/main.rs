@@ -10,7 +10,7 @@ mod session;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Description, PortHolders, Refusal, ServiceSpec};
 use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
 
 use crate::session::ShmSession;
@@ -27,7 +27,7 @@ impl Middleware for Worker {
     }
 
     fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
-        rings::accept(&Channel::of(spec)?)
+        rings::accept(&Channel::of(spec, PortHolders::Nothing)?)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

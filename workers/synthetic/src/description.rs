@@ -2,7 +2,8 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Profile, Reliability,
+    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, PortHolders, Profile,
+    Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
 
@@ -47,6 +48,7 @@ pub(crate) fn describe() -> Description {
         },
         dissectors: vec![],
         services: vec![],
+        ports: PortHolders::Nothing,
         profiles: [
             (
                 "default".into(),

@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
-    Matching, OptionDescription, Pattern, Profile, Reliability,
+    Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
@@ -49,6 +49,7 @@ pub(crate) fn describe() -> Description {
             remark: None,
         }],
         services: vec![],
+        ports: PortHolders::Subscribers,
         profiles: [("default".into(), default_profile()), ("tuned".into(), tuned_profile())].into(),
         options: shared_options().into_iter().chain(own_options()).collect(),
     }

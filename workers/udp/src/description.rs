@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
-    Matching, Pattern, Profile, Reliability,
+    Matching, Pattern, PortHolders, Profile, Reliability,
 };
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
 
@@ -51,6 +51,7 @@ pub(crate) fn describe() -> Description {
             remark: None,
         }],
         services: vec![],
+        ports: PortHolders::Subscribers,
         profiles: [
             ("default".into(), Profile::new("The kernel's own settings.")),
             ("tuned".into(), tuned_profile()),

@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, Library, Matching,
-    OptionDescription, Pattern, Profile, Reliability,
+    OptionDescription, Pattern, PortHolders, Profile, Reliability,
 };
 use middlemark_runtime::options::choice;
 use middlemark_sockets::{deliveries, kernel_release, shared_options, tuned};
@@ -46,6 +46,7 @@ pub(crate) fn describe() -> Description {
         },
         dissectors: vec![],
         services: vec![],
+        ports: PortHolders::Nothing,
         profiles: [("default".into(), default_profile()), ("tuned".into(), tuned_profile())].into(),
         options: shared_options().into_iter().chain(own_options()).collect(),
     }

@@ -50,6 +50,7 @@ pub(crate) fn describe() -> Description {
             when: Vec::new(),
             programs: Vec::new(),
         }],
+        ports: crate::PORTS,
         profiles: profiles(),
         options: options(),
     }

@@ -16,12 +16,15 @@ mod shim;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Description, PortHolders, Refusal, ServiceSpec};
 use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
 
 fn main() -> ExitCode {
     middlemark_runtime::run(&Vsomeip)
 }
+
+/// Each publisher is a service, which has a port of its own.
+const PORTS: PortHolders = PortHolders::Publishers;
 
 struct Vsomeip;
 
@@ -34,7 +37,7 @@ impl Middleware for Vsomeip {
         configuration::accept_folder(&spec.rendezvous, spec.address)?;
         discovery::accept(spec, options)?;
         carriage::accept_patterns(spec)?;
-        let channels = Channel::of(spec)?;
+        let channels = Channel::of(spec, PORTS)?;
         configuration::accept_ports(&spec.rendezvous, &channels)?;
         channels
             .iter()

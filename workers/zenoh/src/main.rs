@@ -18,7 +18,9 @@ mod settings;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, Reliability, ServiceSpec, StreamSpec};
+use middlemark_contract::{
+    ApplicationSpec, Description, PatternSpec, PortHolders, Refusal, Reliability, ServiceSpec, StreamSpec,
+};
 use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
 
 use crate::places::Places;
@@ -32,6 +34,9 @@ const UDP_LARGEST_BYTES: u64 = 1 << 20;
 /// The longest path that fits a Unix socket's address.
 const SOCKET_PATH_BYTES: usize = 107;
 
+/// An application listens at one place, whatever it holds.
+const PORTS: PortHolders = PortHolders::Applications;
+
 struct Zenoh;
 
 impl Middleware for Zenoh {
@@ -40,7 +45,7 @@ impl Middleware for Zenoh {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        let channels = Channel::of(spec)?;
+        let channels = Channel::of(spec, PORTS)?;
         let places = Places::of(spec, &channels);
         places.accept()?;
         accept_transport(spec, options, &places)?;

@@ -1,6 +1,6 @@
 //! Who listens where: every application's, every router's and the scouting's place within the trial.
 //!
-//! Pure arithmetic over the spec, the same on every host: applications listen on the port of their first endpoint,
+//! Pure arithmetic over the spec, the same on every host: applications listen on the one port that each has,
 //! scouting has the last port of the trial's range and routers those below it. `configuration` writes it down.
 
 use std::collections::BTreeMap;
@@ -23,31 +23,21 @@ pub(crate) struct Places {
     /// The routers that it reaches, nearest first; empty at a router.
     routers: Vec<ServiceAddress>,
     rendezvous: Rendezvous,
-    /// How many ports the endpoints take from the beginning of the range.
-    endpoint_ports: usize,
 }
 
 impl Places {
     /// The places as an application sees them.
     pub(crate) fn of(spec: &ApplicationSpec, channels: &[Channel]) -> Places {
-        let endpoints = || {
-            channels
-                .iter()
-                .flat_map(|channel| channel.publishers.iter().chain(&channel.subscribers))
-        };
-        let mut applications: BTreeMap<String, SocketAddr> = BTreeMap::new();
-        for endpoint in endpoints() {
-            let first = applications
-                .entry(endpoint.application.clone())
-                .or_insert(endpoint.socket);
-            *first = (*first).min(endpoint.socket);
-        }
+        let applications = channels
+            .iter()
+            .flat_map(|channel| channel.publishers.iter().chain(&channel.subscribers))
+            .map(|endpoint| (endpoint.application.clone(), endpoint.socket))
+            .collect();
         Places {
             own: spec.application.clone(),
             applications,
             routers: routers(&spec.services).cloned().collect(),
             rendezvous: spec.rendezvous.clone(),
-            endpoint_ports: endpoints().count(),
         }
     }
 
@@ -58,14 +48,13 @@ impl Places {
             applications: BTreeMap::new(),
             routers: Vec::new(),
             rendezvous: rendezvous.clone(),
-            endpoint_ports: 0,
         }
     }
 
-    /// Whether the range has ports for scouting and the routers beyond those of the endpoints.
+    /// Whether the range has ports for scouting and the routers beyond those of the applications.
     pub(crate) fn accept(&self) -> Result<(), Refusal> {
         let routers = self.routers.iter().map(|router| usize::from(router.index) + 1).max();
-        let needed = self.endpoint_ports + routers.unwrap_or(0) + 1;
+        let needed = self.applications.len() + routers.unwrap_or(0) + 1;
         if needed <= usize::from(self.rendezvous.ports) {
             return Ok(());
         }

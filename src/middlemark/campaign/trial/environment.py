@@ -36,6 +36,7 @@ from middlemark.testbed.processes.slot import Slot
 from middlemark.testbed.processes.state import state_folder
 from middlemark.testbed.testbed import PlannedTestbed, Testbed, built
 from middlemark.worker.description import programs_of
+from middlemark.worker.ports import needed_ports
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         executables=_executables(experiment, worker),
     )
     with ExitStack() as stack:
-        slot = stack.enter_context(slots.reserved())
+        slot = stack.enter_context(slots.reserved(needed_ports(experiment, worker.description)))
         testbed = stack.enter_context(built(plan, slot, ledger))
         stack.callback(ledger.remove, ledger.enter("shared_memory", slot.name))
         is_awake = experiment.conditions.keep_awake

@@ -33,7 +33,7 @@ from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Arrival, 
 from middlemark.testbed.hosts.host import Host
 from middlemark.worker import contract
 from middlemark.worker.contract import ApplicationSpec, Description, Placement, Rendezvous, ServiceAddress, ServiceSpec
-from middlemark.worker.description import CONTRACT_VERSION, needed_services, resolved_delivery
+from middlemark.worker.description import CONTRACT_VERSION, counts_by_stream, needed_services, resolved_delivery
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,29 @@ _Service = tuple[str, int, str]
 """A service's name, its index and its host's name."""
 
 
+@dataclass(frozen=True)
+class _Common:
+    """What all applications are told."""
+
+    services: Sequence[_Service]
+    streams: Mapping[str, list[contract.StreamSpec]]
+    """As each host sees them."""
+
+
 def process_specs(trial: Trial, environment: TrialEnvironment) -> Specs:
     """The specs of one trial."""
     experiment = trial.experiment
     services = _services(experiment, environment.worker.description)
     cpus = share_cpus(experiment, environment.cpus)
+    streams = {name: _stream_specs(trial, environment, host) for name, host in environment.hosts.items()}
+    common = _Common(services, streams)
     return Specs(
         services={
             f"{service}_{index}": _service_spec(trial, environment, (service, index, host), services, cpus)
             for service, index, host in services
         },
         applications={
-            application.name: _application_spec(trial, application, environment, services, cpus[application.name])
+            application.name: _application_spec(trial, application, environment, common, cpus[application.name])
             for application in experiment.applications
         },
         host_of={f"{service}_{index}": host for service, index, host in services}
@@ -148,7 +159,7 @@ def _application_spec(
     trial: Trial,
     application: Application,
     environment: TrialEnvironment,
-    services: Sequence[_Service],
+    common: _Common,
     cpus: Sequence[int],
 ) -> ApplicationSpec:
     experiment = trial.experiment
@@ -159,13 +170,13 @@ def _application_spec(
         address=host.address,
         interface=host.interface,
         rendezvous=_rendezvous(environment),
-        services=_addresses(_nearest_first(application.host, services), application.host, environment),
+        services=_addresses(_nearest_first(application.host, common.services), application.host, environment),
         profile=experiment.profile,
         options=dict(experiment.options),
         delivery=resolved_delivery(
             environment.worker.description, experiment.profile, _DELIVERIES.get(experiment.delivery)
         ),
-        streams=[_stream_spec(stream, trial, environment, host) for stream in experiment.streams],
+        streams=common.streams[application.host],
         endpoints=[
             contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
             for endpoint in application.endpoints
@@ -197,14 +208,12 @@ def _rendezvous(environment: TrialEnvironment) -> Rendezvous:
 
 
 def _samples(trial: Trial) -> int:
-    """As the suite says; a pipeline's many endpoints get no more than their streams can fill.
+    """As the suite says, of which each endpoint gets no more than its stream can fill.
 
     A search's get no less: it judges latency from the schedule, which the histogram of what overflows doesn't have.
     """
     experiment = trial.experiment
-    if experiment.search is not None:
-        return max(experiment.samples, experiment.most_messages())
-    return min(experiment.samples, experiment.most_messages()) if experiment.nodes else experiment.samples
+    return experiment.samples if experiment.search is None else max(experiment.samples, experiment.most_messages())
 
 
 def _node_specs(trial: Trial, application: Application) -> list[contract.NodeSpec]:
@@ -235,14 +244,28 @@ def _scheduling(trial: Trial) -> contract.OtherScheduling | contract.FifoSchedul
     return contract.OtherScheduling()
 
 
-def _stream_spec(stream: Stream, trial: Trial, environment: TrialEnvironment, viewer: Host) -> contract.StreamSpec:
+def _stream_specs(trial: Trial, environment: TrialEnvironment, viewer: Host) -> list[contract.StreamSpec]:
+    """The streams of a trial as a host sees them."""
     host_of = {application.name: environment.hosts[application.host] for application in trial.experiment.applications}
     address_of = {name: host.address_for(viewer) or host.address for name, host in host_of.items()}
+    told = _told_messages(trial.experiment, environment.worker.description)
+    return [_stream_spec(stream, trial.seed, address_of, told.get(stream.name)) for stream in trial.experiment.streams]
+
+
+def _told_messages(experiment: Experiment, description: Description) -> dict[str, int]:
+    """How many messages a publisher of a stream may send, where another stream's may send more."""
+    most = experiment.most_messages()
+    messages = {stream.name: stream.most_messages(experiment.windows.window_ns) for stream in experiment.streams}
+    return {name: few for name, few in messages.items() if few < most} if counts_by_stream(description) else {}
+
+
+def _stream_spec(stream: Stream, seed: int, address_of: Mapping[str, str], messages: int | None) -> contract.StreamSpec:
     return contract.StreamSpec(
         name=stream.name,
         size_bytes=stream.size_bytes,
-        pattern=_pattern_spec(stream.pattern, trial.seed),
+        pattern=_pattern_spec(stream.pattern, seed),
         recorded=None if stream.recorded is None else contract.Recorded(**stream.recorded.model_dump(mode="json")),
+        messages=messages,
         qos=_qos_spec(stream.qos),
         publishers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.publishers],
         subscribers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.subscribers],

@@ -34,6 +34,9 @@ pub struct Description {
     pub dissectors: Vec<Dissector>,
     /// The services it needs, and when.
     pub services: Vec<ServiceNeed>,
+    /// What takes a port of the trial's range each, beside its services and one for the trial as a whole.
+    #[serde(default)]
+    pub ports: PortHolders,
     /// `default` (as shipped) and `tuned` (as its own documentation advises), by name; where that advises otherwise for
     /// latency than for throughput, `tuned_latency` and `tuned_throughput` too, one of which `tuned` then equals.
     pub profiles: BTreeMap<String, Profile>,
@@ -131,6 +134,23 @@ pub struct ServiceNeed {
     /// The machine's programs that it executes, as absolute paths, so that they can be put where it runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
+}
+
+/// What takes a port of the trial's range each, so that the range is as large as the trial needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PortHolders {
+    /// Every endpoint of every channel; so where a worker says nothing.
+    #[default]
+    Endpoints,
+    /// Every publisher of every channel.
+    Publishers,
+    /// Every subscriber of every channel.
+    Subscribers,
+    /// Every application, for all its endpoints.
+    Applications,
+    /// Nothing does.
+    Nothing,
 }
 
 /// For what a service is needed once.

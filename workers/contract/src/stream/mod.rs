@@ -7,6 +7,8 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Recording;
+
 pub use qos::{Congestion, Durability, History, HistoryKind, Qos, Reliability};
 
 /// One topic from its publishers to its subscribers.
@@ -24,6 +26,10 @@ pub struct StreamSpec {
     /// intervals and one size; its rate is then the mean, its size the largest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
+    /// The most messages that one of its publishers may send within the window, where that is less than
+    /// [`Recording::messages`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u32>,
     /// What is requested of its delivery.
     pub qos: Qos,
     /// Every publisher of the stream, by index, whichever application holds it.
@@ -48,6 +54,12 @@ pub struct Recorded {
 }
 
 impl StreamSpec {
+    /// The most messages that one of its publishers may send within the window.
+    #[must_use]
+    pub fn most_messages(&self, recording: &Recording) -> u32 {
+        self.messages.unwrap_or(recording.messages)
+    }
+
     /// Whether only a publish call that waits keeps its publishers from sending more than the queue has room for.
     #[must_use]
     pub fn is_held_back_by_waiting_alone(&self) -> bool {

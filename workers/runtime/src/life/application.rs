@@ -75,7 +75,7 @@ fn arm(middleware: &dyn Middleware, spec: &ApplicationSpec, notes: &Notes) -> Re
     acceptance::accept(spec, &description.capabilities)?;
     let options = Options::resolve(&description, &spec.profile, &spec.options)?;
     middleware.accept(spec, &options)?;
-    let channels = Channel::of(spec)?;
+    let channels = Channel::of(spec, description.ports)?;
     placement::apply(&spec.placement)?;
     Ok((Reserved::new(spec, channels, notes)?, options))
 }

@@ -178,7 +178,7 @@ impl Reserved {
             fill_ns: 0,
             accepted: 0,
         };
-        let recorder = Arc::new(Recorder::new(spec.recording.samples as usize, blank));
+        let recorder = Arc::new(Recorder::new(samples(spec, stream, 1), blank));
         self.publications.push(Publication {
             channel,
             stream: stream.clone(),
@@ -197,7 +197,8 @@ impl Reserved {
     ) -> ReceiverState {
         let (first, complete) = (notes.clone(), notes.clone());
         let (name, index, is_client) = (stream.name.clone(), channel.index, matches!(part, Part::Client(_)));
-        let (messages, samples) = (spec.recording.messages, spec.recording.samples as usize);
+        let messages = stream.most_messages(&spec.recording);
+        let samples = samples(spec, stream, channel.publishers.len());
         ReceiverState {
             late_after_ns: spec.recording.late_after_ns as i64,
             verify: spec.verify.then(|| Arc::clone(&self.pool)),
@@ -219,6 +220,13 @@ impl Reserved {
             ..ReceiverState::new(channel.clone(), spec.rendezvous.token, messages, samples)
         }
     }
+}
+
+/// How many samples are kept of the messages that so many publishers of a stream send: all there can be, or as many as the
+/// spec says where that is less.
+fn samples(spec: &ApplicationSpec, stream: &StreamSpec, publishers: usize) -> usize {
+    let most = u64::from(stream.most_messages(&spec.recording)) * publishers as u64;
+    spec.recording.samples.min(most) as usize
 }
 
 /// How many executions and taken messages of a node are reserved for: the samples that one endpoint has, or all there can

@@ -192,13 +192,13 @@ fn sender(
     gate: &Arc<WindowGate>,
 ) -> Sender {
     Sender {
+        messages: publication.stream.most_messages(&spec.recording),
         stream: publication.stream.name,
         pattern: publication.stream.pattern,
         channel: publication.channel,
         publisher,
         token: spec.rendezvous.token,
         spin_ns: spec.placement.spin_ns as i64,
-        messages: spec.recording.messages,
         recorder: publication.recorder,
         turn: publication.turn,
         refusal: None,

@@ -1,13 +1,15 @@
 //! A channel: what the middleware sees of a stream. A ping-pong has two, the questions and the answers.
 //!
-//! It gives every endpoint a port of the trial's range, so that a baseline needs no discovery; it knows no middleware.
+//! It gives a port of the trial's range to whatever the worker says needs one, so that a baseline needs no discovery; it
+//! knows no middleware.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use middlemark_contract::{ApplicationSpec, EndpointAddress, PatternSpec, Qos, Recorded, Refusal, Role, StreamSpec};
+use middlemark_contract::{ApplicationSpec, PatternSpec, PortHolders, Qos, Recorded, Refusal, Role, StreamSpec};
 
 use crate::message::header::{HEADER_BYTES, PHASE_AT, Phase, SEQUENCE_AT};
+use crate::message::ports::Ports;
 
 /// One topic as a middleware sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +39,7 @@ pub struct Channel {
 pub struct ChannelEndpoint {
     /// The application that holds it.
     pub application: String,
-    /// Its host's address and a port that no other endpoint of the trial has.
+    /// Its host's address, and the port that it or its application has in the trial; port 0 where neither takes one.
     pub socket: SocketAddr,
 }
 
@@ -56,17 +58,15 @@ impl Channel {
     ///
     /// # Errors
     /// The trial's range has too few ports.
-    pub fn of(spec: &ApplicationSpec) -> Result<Vec<Channel>, Refusal> {
-        let mut ports = Ports {
-            next: u32::from(spec.rendezvous.first_port),
-            end: u32::from(spec.rendezvous.first_port) + u32::from(spec.rendezvous.ports),
-        };
+    pub fn of(spec: &ApplicationSpec, holders: PortHolders) -> Result<Vec<Channel>, Refusal> {
+        let mut ports = Ports::of(&spec.rendezvous, holders);
         let mut channels = Vec::new();
         for (position, stream) in spec.streams.iter().enumerate() {
             let number = 2 * position as u16;
             // A stream may be named for another's answers: the number makes the topics two.
             let topic = |number| format!("{}_{number}_{}", spec.rendezvous.name, stream.name);
-            let (publishers, subscribers) = (ports.take(&stream.publishers)?, ports.take(&stream.subscribers)?);
+            let publishers = ports.given(&stream.publishers, Role::Publisher)?;
+            let subscribers = ports.given(&stream.subscribers, Role::Subscriber)?;
             channels.push(Channel {
                 topic: topic(number),
                 number,
@@ -86,8 +86,8 @@ impl Channel {
                     recorded: None,
                     rate_hz: f64::INFINITY,
                     qos: stream.qos,
-                    publishers: ports.take(&stream.subscribers)?,
-                    subscribers: ports.take(&stream.publishers)?,
+                    publishers: ports.given(&stream.subscribers, Role::Publisher)?,
+                    subscribers: ports.given(&stream.publishers, Role::Subscriber)?,
                     index: 0,
                 });
             }
@@ -160,36 +160,6 @@ fn scheduled_rate_hz(stream: &StreamSpec) -> f64 {
     }
 }
 
-struct Ports {
-    next: u32,
-    end: u32,
-}
-
-impl Ports {
-    fn take(&mut self, endpoints: &[EndpointAddress]) -> Result<Vec<ChannelEndpoint>, Refusal> {
-        endpoints
-            .iter()
-            .map(|endpoint| {
-                Ok(ChannelEndpoint {
-                    application: endpoint.application.clone(),
-                    socket: self.one(endpoint.address)?,
-                })
-            })
-            .collect()
-    }
-
-    fn one(&mut self, address: IpAddr) -> Result<SocketAddr, Refusal> {
-        if self.next >= self.end {
-            return Err(Refusal {
-                capability: "spec".into(),
-                reason: "the trial has more endpoints than its range has ports".into(),
-            });
-        }
-        self.next += 1;
-        Ok(SocketAddr::new(address, (self.next - 1) as u16))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -225,7 +195,7 @@ mod tests {
     #[test]
     fn every_channel_has_a_topic_of_its_own_however_streams_are_named() {
         let streams = ["x", "x_answers", "1_x", "0_x", "x_1"].map(ping_pong);
-        let channels = Channel::of(&spec(&streams)).unwrap();
+        let channels = Channel::of(&spec(&streams), PortHolders::Nothing).unwrap();
         let topics: BTreeSet<_> = channels.iter().map(|channel| &channel.topic).collect();
         assert_eq!((channels.len(), topics.len()), (10, 10), "{topics:?}");
     }

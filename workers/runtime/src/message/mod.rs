@@ -5,3 +5,4 @@
 pub(crate) mod channel;
 pub(crate) mod header;
 pub(crate) mod payload;
+pub(crate) mod ports;

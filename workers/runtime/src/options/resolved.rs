@@ -140,6 +140,7 @@ mod tests {
             capabilities: capabilities(),
             dissectors: vec![],
             services: vec![],
+            ports: middlemark_contract::PortHolders::Nothing,
             profiles: [
                 ("default", vec![]),
                 (

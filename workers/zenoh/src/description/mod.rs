@@ -42,6 +42,7 @@ pub(crate) fn describe() -> Description {
             }],
             programs: Vec::new(),
         }],
+        ports: crate::PORTS,
         profiles: profiles::profiles(),
         options: options(),
     }

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Delivery, Description, Effective, Endpoint, EndpointAddress, PatternSpec, Placement, Recording,
-    Refusal, Rendezvous, Role, Scheduling, ServiceSpec, StreamSpec,
+    CONTRACT_VERSION, Delivery, Description, Effective, Endpoint, EndpointAddress, PatternSpec, Placement, PortHolders,
+    Recording, Refusal, Rendezvous, Role, Scheduling, ServiceSpec, StreamSpec,
 };
 
 use super::*;
@@ -14,6 +14,7 @@ use crate::harness;
 use crate::message::channel::Channel;
 use crate::middleware::Service;
 use crate::options::Options;
+use crate::process::usage;
 use crate::send::publish::{Publish, PublishError, Publisher};
 
 /// What became of a session and of its publishers, in order.
@@ -109,6 +110,7 @@ fn stream(name: &str) -> StreamSpec {
             messages: None,
         },
         recorded: None,
+        messages: None,
         qos: harness::channel(100).qos,
         publishers: vec![address.clone()],
         subscribers: vec![address],
@@ -168,7 +170,7 @@ fn start_in_vain(refused: (&'static str, Role)) -> (Vec<&'static str>, String) {
         refused,
     };
     let options = Options::default();
-    let channels = Channel::of(&spec).unwrap();
+    let channels = Channel::of(&spec, PortHolders::Nothing).unwrap();
     let (notes, _inbox) = channel();
     let reserved = Reserved::new(&spec, channels, &notes).unwrap();
     let context = Context {
@@ -194,4 +196,20 @@ fn a_start_that_fails_at_a_subscriber_closes_the_session() {
 fn a_session_is_closed_once_all_publishers_of_a_failed_start_have_ended() {
     let (became, _) = start_in_vain(("r_2_second", Role::Publisher));
     assert_eq!(became, ["publisher dropped", "session closed"]);
+}
+
+#[test]
+fn many_slow_streams_take_memory_for_the_messages_that_they_can_have() {
+    let names: Vec<_> = (0..500).map(|number| format!("s{number}")).collect();
+    let mut spec = spec(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    (spec.recording.samples, spec.recording.messages) = (20_000, 20_000);
+    spec.streams.iter_mut().for_each(|stream| stream.messages = Some(20));
+    let channels = Channel::of(&spec, PortHolders::Nothing).unwrap();
+    let (notes, _inbox) = channel();
+    let before_bytes = usage::resident_bytes().unwrap();
+    let reserved = Reserved::new(&spec, channels, &notes).unwrap();
+    let taken_bytes = usage::resident_bytes().unwrap().saturating_sub(before_bytes);
+    assert_eq!((reserved.subscriptions.len(), reserved.publications.len()), (500, 500));
+    // With places for all samples it would be more than a gigabyte.
+    assert!(taken_bytes < 100 << 20, "{taken_bytes} bytes");
 }
