@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case", tag = "command", deny_unknown_fields)]
 pub enum ApplicationCommand {
     /// Initialise the middleware at this instant, create all endpoints, greet at once: each publisher sends the header
-    /// alone, [`crate::GREETINGS_HZ`] times a second, however rarely its stream has a message and however large it is.
+    /// alone, [`crate::GREETINGS_HZ`] times a second ([`crate::GREETINGS_OF_TRIAL_HZ`] all together), however rarely its
+    /// stream has a message and however large it is.
     Start {
         /// T0, the same for all applications that start together.
         at_ns: u64,

@@ -55,8 +55,21 @@ pub const CONTRACT_VERSION: u32 = 2;
 /// an overload down to a quarter of its rate is seen to its end, and any is over in time.
 pub const PUBLISHING_WINDOWS: i64 = 4;
 
-/// How many greetings a second each publisher sends from `start` to `approach`.
+/// How many greetings a second each publisher sends from `start` to `approach`, where the trial has few.
 pub const GREETINGS_HZ: f64 = 1000.0;
+
+/// How many greetings a second all publishers of a trial send at most: of many, each greets more seldom, so that what is
+/// measured is how they find each other and not how they cope with greetings.
+pub const GREETINGS_OF_TRIAL_HZ: f64 = 16_000.0;
+
+/// An application with so many publishers or fewer has a thread for each.
+pub const OWN_THREADS: usize = 16;
+
+/// How many publishers with a schedule share a thread at most, where an application has more than [`OWN_THREADS`].
+pub const SHARED_THREAD_PUBLISHERS: usize = 64;
+
+/// How many messages a second such a thread sends at most; a publisher of more has a thread to itself.
+pub const SHARED_THREAD_HZ: f64 = 1000.0;
 
 /// The smallest message: the header that each message carries.
 pub const SMALLEST_MESSAGE_BYTES: u64 = 32;

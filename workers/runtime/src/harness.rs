@@ -16,6 +16,7 @@ use crate::receive::receiver::{Receiver, ReceiverState};
 use crate::recorder::Recorder;
 use crate::send::gate::Window;
 use crate::send::publish::Publisher;
+use crate::send::publisher_thread::PublisherThread;
 use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
 
@@ -50,7 +51,7 @@ pub fn header(sequence: u32) -> [u8; HEADER_BYTES] {
 
 /// A publisher's loop, reserved and ready.
 pub struct Flood {
-    sender: Sender,
+    thread: PublisherThread,
     messages: u32,
 }
 
@@ -84,14 +85,18 @@ impl Flood {
             filling: Filling::default(),
             gate: Arc::default(),
         };
-        Flood { sender, messages }
+        let gate = Arc::default();
+        Flood {
+            thread: PublisherThread::of(vec![sender], &gate),
+            messages,
+        }
     }
 
     /// Runs the loop; returns how long it took.
     pub fn run(&mut self) -> i64 {
         let begin_ns = clock::now_ns();
         let window = Window::joined_at(begin_ns, begin_ns, i64::MAX);
-        self.sender.flood(window, self.messages).last_returned_ns - begin_ns
+        self.thread.senders[0].flood(window, self.messages).last_returned_ns - begin_ns
     }
 }
 
@@ -100,20 +105,20 @@ impl Flood {
     /// Sends the message of this number, as one that is due now.
     #[inline]
     pub fn send(&mut self, sequence: u32) {
-        self.sender.send(sequence, clock::now_ns(), 0);
+        self.thread.senders[0].send(sequence, clock::now_ns(), 0);
     }
 
     /// Follows a schedule that is always ahead of the publisher, so that it never sleeps; returns how long it took.
     pub fn run_behind_schedule(&mut self) -> i64 {
         const WINDOW_NS: i64 = 60_000_000_000;
-        self.sender.pattern = PatternSpec::Periodic {
+        self.thread.senders[0].pattern = PatternSpec::Periodic {
             rate_hz: 1e9,
             arrival: Arrival::Fixed,
         };
         let begin_ns = clock::now_ns() - i64::from(self.messages);
         let window = Window::joined_at(begin_ns, begin_ns, begin_ns + WINDOW_NS);
         let started_ns = clock::now_ns();
-        self.sender.follow_schedule(window).last_returned_ns - started_ns
+        self.thread.follow_schedule(window)[0].last_returned_ns - started_ns
     }
 }
 

@@ -211,7 +211,7 @@ pub(crate) fn accept_folder(rendezvous: &Rendezvous, address: IpAddr) -> Result<
     })
 }
 
-/// Refuses a trial between hosts that needs its last port for an endpoint, as service discovery has it.
+/// Refuses a trial between hosts that needs its last port for a publisher, as service discovery has it.
 ///
 /// # Errors
 /// The refusal, with the port.
@@ -225,7 +225,9 @@ pub(crate) fn accept_ports(rendezvous: &Rendezvous, channels: &[Channel]) -> Res
     }
     Err(Refusal {
         capability: "spec".into(),
-        reason: format!("the trial has as many endpoints as ports; its last, {last}, is needed for service discovery"),
+        reason: format!(
+            "the trial has as many publishers as ports: its last, {last}, is for service discovery, so have fewer"
+        ),
     })
 }
 

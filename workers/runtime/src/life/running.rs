@@ -27,6 +27,7 @@ use crate::receive::receiver::{Part, Receiver, ReceiverState};
 use crate::send::answer::Answerer;
 use crate::send::gate::{Window, WindowGate};
 use crate::send::matched::Matched;
+use crate::send::publisher_thread::{Division, PublisherThread};
 use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
 
@@ -35,11 +36,45 @@ pub(crate) struct Running {
     /// None once it has ended.
     session: Option<Box<dyn Session>>,
     pub(crate) receivers: Vec<Arc<ReceiverState>>,
-    senders: Vec<JoinHandle<()>>,
+    publishing: Publishing,
     executing: Vec<JoinHandle<Journal>>,
     bells: Vec<Arc<Bell>>,
     pub(crate) recorders: Vec<counts::PublisherRecords>,
     gate: Arc<WindowGate>,
+}
+
+/// The threads that publish.
+#[derive(Default)]
+struct Publishing {
+    threads: Vec<JoinHandle<()>>,
+    /// How many publishers they serve.
+    publishers: usize,
+}
+
+impl Publishing {
+    fn start(&mut self, thread: Option<PublisherThread>, notes: &Notes) -> io::Result<()> {
+        let Some(thread) = thread else {
+            return Ok(());
+        };
+        let (publishers, notes) = (thread.publishers(), notes.clone());
+        let publish = move || {
+            let counts = thread.run(clock::now_ns());
+            let each = counts.map_or_else(|| vec![None; publishers], |all| all.into_iter().map(Some).collect());
+            for counts in each {
+                let _ = notes.send(Note::Finished(counts));
+            }
+        };
+        self.threads.push(thread::Builder::new().spawn(publish)?);
+        self.publishers += publishers;
+        Ok(())
+    }
+
+    /// What is said of them where publishers share threads.
+    fn shared(&self) -> Option<(String, String)> {
+        let (threads, publishers) = (self.threads.len(), self.publishers);
+        let said = || format!("{threads} for {publishers} publishers");
+        (threads < publishers).then(|| ("threads that publish".into(), said()))
+    }
 }
 
 impl Running {
@@ -48,11 +83,11 @@ impl Running {
         Ok(Running {
             session: Some(middleware.open(context)?),
             receivers: Vec::new(),
-            senders: Vec::new(),
+            publishing: Publishing::default(),
             executing: Vec::new(),
             bells: Vec::new(),
             recorders: Vec::new(),
-            gate: Arc::default(),
+            gate: Arc::new(WindowGate::of(publishers_of_trial(context.spec))),
         })
     }
 
@@ -69,6 +104,7 @@ impl Running {
             self.receivers.push(receiver);
         }
         let mut outputs = Vec::new();
+        let mut division = Division::of(reserved.publications.len(), &self.gate);
         for publication in reserved.publications {
             self.recorders.push(counts::PublisherRecords::of(&publication));
             let matched = matched(spec, &publication.channel, notes);
@@ -78,9 +114,10 @@ impl Running {
             let sender = sender(spec, publication, publisher, &self.gate);
             match node_of(&reserved.nodes, &sender) {
                 Some((node, output)) => outputs.push((node, output, OutputSender::new(sender))),
-                None => self.senders.push(publish(sender, notes.clone())?),
+                None => self.publishing.start(division.add(sender), notes)?,
             }
         }
+        self.publishing.start(division.rest(), notes)?;
         self.bells = reserved.nodes.iter().map(|node| Arc::clone(&node.bell)).collect();
         for node in nodes(spec, reserved.nodes, outputs, &self.gate) {
             self.executing.push(execute(node, notes.clone())?);
@@ -94,6 +131,7 @@ impl Running {
         }
         effective.settings.extend(udp_buffers::granted());
         effective.settings.extend(placement::granted(None));
+        effective.settings.extend(self.publishing.shared());
         wire::say(&ApplicationEvent::Effective(effective));
         Ok(())
     }
@@ -131,7 +169,7 @@ impl Running {
         self.gate.abandon();
         self.bells.iter().for_each(|bell| bell.ring());
         let executed = self.journals();
-        let published: Vec<_> = self.senders.drain(..).map(JoinHandle::join).collect();
+        let published: Vec<_> = self.publishing.threads.drain(..).map(JoinHandle::join).collect();
         // A responder's publisher lives in its receiver's state: with these gone, the session's own receivers are all that holds it.
         self.receivers.clear();
         session.close()?;
@@ -216,11 +254,8 @@ fn stays_within_application(spec: &ApplicationSpec) -> bool {
         .any(|stream| own(&stream.publishers) && own(&stream.subscribers))
 }
 
-fn publish(sender: Sender, notes: Notes) -> io::Result<JoinHandle<()>> {
-    thread::Builder::new().spawn(move || {
-        let counts = sender.run(clock::now_ns());
-        let _ = notes.send(Note::Finished(counts));
-    })
+fn publishers_of_trial(spec: &ApplicationSpec) -> usize {
+    spec.streams.iter().map(|stream| stream.publishers.len()).sum()
 }
 
 /// The node that has this publisher, and which of its outputs it is.

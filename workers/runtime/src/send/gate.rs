@@ -6,15 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use middlemark_contract::{GREETINGS_HZ, PUBLISHING_WINDOWS};
+use middlemark_contract::{GREETINGS_HZ, GREETINGS_OF_TRIAL_HZ, PUBLISHING_WINDOWS};
 
 use crate::clock;
 
 /// How long before an instant a publisher stops listening for the trial's end, so that only the clock wakes it.
 pub(crate) const ALERT_NS: i64 = 20_000_000;
-
-/// From one greeting to the next.
-const GREETING_NS: i64 = (1e9 / GREETINGS_HZ) as i64;
 
 /// The measured window.
 #[expect(clippy::struct_field_names, reason = "a unit ends a name")]
@@ -65,8 +62,10 @@ impl Window {
 }
 
 /// Where publishers learn of the window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct WindowGate {
+    /// From one greeting of a publisher to its next.
+    greeting_ns: i64,
     state: Mutex<Gate>,
     changed: Condvar,
     /// The same as in `state`, to be read with each message.
@@ -96,7 +95,25 @@ enum Gate {
     Abandoned,
 }
 
+impl Default for WindowGate {
+    fn default() -> WindowGate {
+        WindowGate::of(1)
+    }
+}
+
 impl WindowGate {
+    /// The gate of an application in a trial of so many publishers.
+    pub(crate) fn of(publishers: usize) -> WindowGate {
+        let apart_s = (publishers as f64 / GREETINGS_OF_TRIAL_HZ).max(1.0 / GREETINGS_HZ);
+        WindowGate {
+            greeting_ns: (1e9 * apart_s) as i64,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            abandoned: AtomicBool::new(false),
+            window: OnceLock::new(),
+        }
+    }
+
     /// The greetings are over; without effect where more than that is over.
     pub(crate) fn approach_from(&self, instant_ns: i64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,7 +168,7 @@ impl WindowGate {
             }
             sequence += 1;
             // Who is behind leaves out what has passed.
-            due_ns = clock::now_ns().max(due_ns + GREETING_NS);
+            due_ns = clock::now_ns().max(due_ns + self.greeting_ns);
         }
     }
 
@@ -193,5 +210,16 @@ impl WindowGate {
                 .0;
         }
         *state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn publishers_greet_more_seldom_where_a_trial_has_many() {
+        let apart_ns = [1, 16, 32, 1600].map(|publishers| WindowGate::of(publishers).greeting_ns);
+        assert_eq!(apart_ns, [1_000_000, 1_000_000, 2_000_000, 100_000_000]);
     }
 }

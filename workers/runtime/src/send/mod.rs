@@ -8,6 +8,7 @@ pub(crate) mod fake_publishers;
 pub(crate) mod gate;
 pub(crate) mod matched;
 pub(crate) mod publish;
+pub(crate) mod publisher_thread;
 pub(crate) mod schedule;
 pub(crate) mod sender;
 pub(crate) mod stamping_publisher;

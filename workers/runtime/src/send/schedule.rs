@@ -2,6 +2,9 @@
 //!
 //! Pure arithmetic on instants; `sender` waits for them.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
 
 use middlemark_contract::{Arrival, PatternSpec, Recorded};
@@ -102,6 +105,62 @@ impl Iterator for Schedule {
     }
 }
 
+/// A message of one of several publishers; those of one instant go in the publishers' order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Due {
+    pub(crate) intended_ns: i64,
+    /// Whose it is, by the place of its schedule.
+    pub(crate) publisher: usize,
+    pub(crate) sequence: u32,
+}
+
+/// The messages of several publishers in the order in which they are due.
+#[derive(Debug)]
+pub(crate) struct Schedules {
+    /// With the most messages of each.
+    schedules: Vec<(Schedule, u32)>,
+    /// The next message of each.
+    next: BinaryHeap<Reverse<Due>>,
+}
+
+impl Schedules {
+    /// Of publishers that each have so many messages at most.
+    pub(crate) fn of(schedules: impl Iterator<Item = (Schedule, u32)>) -> Schedules {
+        let mut schedules: Vec<_> = schedules.collect();
+        let first = |(publisher, (schedule, most)): (usize, &mut (Schedule, u32))| {
+            let intended_ns = schedule.next().filter(|_| *most > 0)?;
+            Some(Reverse(Due {
+                intended_ns,
+                publisher,
+                sequence: 0,
+            }))
+        };
+        let next = schedules.iter_mut().enumerate().filter_map(first).collect();
+        Schedules { schedules, next }
+    }
+}
+
+impl Iterator for Schedules {
+    type Item = Due;
+
+    fn next(&mut self) -> Option<Due> {
+        let mut earliest = self.next.peek_mut()?;
+        let due = earliest.0;
+        let (schedule, most) = &mut self.schedules[due.publisher];
+        match schedule.next().filter(|_| due.sequence + 1 < *most) {
+            Some(intended_ns) => {
+                earliest.0 = Due {
+                    intended_ns,
+                    sequence: due.sequence + 1,
+                    ..due
+                };
+            }
+            None => drop(PeekMut::pop(earliest)),
+        }
+        Some(due)
+    }
+}
+
 /// A uniform number in (0, 1], by the inverse of which an exponential interval is drawn.
 fn uniform(state: &mut u64) -> f64 {
     ((crate::message::payload::split_mix(state) >> 11) + 1) as f64 / (1u64 << 53) as f64
@@ -148,6 +207,28 @@ mod tests {
         };
         let instants: Vec<_> = Schedule::recorded(Arc::new(recorded), 5).take(9).collect();
         assert_eq!(instants, [5, 12, 12, 905, 1005, 1012, 1012, 1905, 2005]);
+    }
+
+    #[test]
+    fn several_schedules_are_merged_by_instant_and_each_keeps_its_own_numbers() {
+        let merged = Schedules::of(
+            [(100.0, 3), (50.0, 9), (1.0, 0)]
+                .map(|(hz, most)| (Schedule::every(hz, 7), most))
+                .into_iter(),
+        );
+        let dues: Vec<_> = merged
+            .map(|due| (due.intended_ns, due.publisher, due.sequence))
+            .take(6)
+            .collect();
+        let both = [
+            (7, 0, 0),
+            (7, 1, 0),
+            (10_000_007, 0, 1),
+            (20_000_007, 0, 2),
+            (20_000_007, 1, 1),
+        ];
+        assert_eq!(dues[..5], both);
+        assert_eq!(dues[5..], [(40_000_007, 1, 2)], "the first has no more messages");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::*;
 use crate::message::payload::Pool;
 use crate::send::fake_publishers::one_of_each;
 use crate::send::publish::{Publish, PublishError, Publisher};
+use crate::send::publisher_thread::PublisherThread;
 
 mod refused;
 
@@ -88,6 +89,12 @@ fn sender_with(pattern: PatternSpec, publisher: Publisher) -> Sender {
     }
 }
 
+fn run(sender: Sender, start_ns: i64) -> Option<PublisherCounts> {
+    let gate = Arc::clone(&sender.gate);
+    let counts = PublisherThread::of(vec![sender], &gate).run(start_ns)?;
+    counts.into_iter().next()
+}
+
 fn periodic(rate_hz: f64, arrival: Arrival) -> PatternSpec {
     PatternSpec::Periodic { rate_hz, arrival }
 }
@@ -98,7 +105,7 @@ fn joined(pattern: PatternSpec, missed_ns: i64, left_ns: i64) -> (Vec<u32>, Publ
     let now_ns = clock::now_ns();
     sent.gate
         .open(Window::joined_at(now_ns, now_ns - missed_ns, now_ns + left_ns));
-    let counts = sender.run(now_ns).unwrap();
+    let counts = run(sender, now_ns).unwrap();
     let numbers = sent.numbers.lock().unwrap().clone();
     (numbers, counts)
 }
@@ -154,7 +161,7 @@ fn a_publisher_that_waits_for_its_next_instant_stops_when_the_trial_is_given_up(
     let begin_ns = clock::now_ns();
     let window = Window::joined_at(begin_ns, begin_ns, begin_ns + 100_000_000_000);
     sent.gate.open(window);
-    let publisher = std::thread::spawn(move || sender.run(begin_ns));
+    let publisher = std::thread::spawn(move || run(sender, begin_ns));
     while sent.numbers.lock().unwrap().is_empty() {
         std::thread::yield_now();
     }
@@ -170,7 +177,7 @@ fn an_overload_is_over_after_some_windows_and_counts_what_it_did_not_offer() {
     let (sender, sent) = slow_sender(periodic(1000.0, Arrival::Fixed), 20_000_000);
     let now_ns = clock::now_ns();
     sent.gate.open(Window::joined_at(now_ns, now_ns, now_ns + 100_000_000));
-    let counts = sender.run(now_ns).unwrap();
+    let counts = run(sender, now_ns).unwrap();
     let numbers = sent.numbers.lock().unwrap().clone();
     // Twenty calls fit into four windows; a busy machine makes them fewer.
     assert!((2..=20).contains(&numbers.len()), "{numbers:?}");
@@ -189,7 +196,7 @@ fn who_is_behind_when_the_window_opens_leaves_out_what_lies_before_it() {
     let begin_ns = start_ns + 60_000_000;
     sent.gate
         .open(Window::joined_at(start_ns, begin_ns, begin_ns + 10_000_000));
-    let counts = sender.run(start_ns).unwrap();
+    let counts = run(sender, start_ns).unwrap();
     // Sixty messages of 20 ms each would lie before it, of which three can go out.
     assert_eq!((counts.intended, counts.sent > 0), (10, true));
 }
@@ -212,7 +219,7 @@ fn burst(publisher: Publisher) -> Vec<Published> {
     };
     let now_ns = clock::now_ns();
     sent.gate.open(Window::joined_at(now_ns, now_ns, now_ns + 100_000_000));
-    sender.run(now_ns).unwrap();
+    run(sender, now_ns).unwrap();
     let count = recorder.seal();
     // SAFETY: sealed, and the sender is gone.
     unsafe { recorder.samples(count) }.collect()
@@ -268,7 +275,7 @@ fn greetings_do_not_wait_for_the_period_and_the_first_full_message_follows_them_
     let (said, told) = std::sync::mpsc::channel();
     let publisher = Publisher::Copying(Box::new(Telling(said)));
     sender.publisher = StampingPublisher::new(publisher, SIZE_BYTES, Arc::new(Pool::new(7, SIZE_BYTES)));
-    let thread = std::thread::spawn(move || sender.run(clock::now_ns()));
+    let thread = std::thread::spawn(move || run(sender, clock::now_ns()));
     for _ in 0..3 {
         assert_eq!(told.recv(), Ok((Phase::Greeting, 32)));
     }

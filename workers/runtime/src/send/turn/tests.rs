@@ -11,6 +11,7 @@ use crate::message::payload::Pool;
 use crate::recorder::Recorder;
 use crate::send::gate::Window;
 use crate::send::publish::{Publish, PublishError, Publisher};
+use crate::send::publisher_thread::PublisherThread;
 use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
 
@@ -78,7 +79,8 @@ fn asked(
     };
     let now_ns = clock::now_ns();
     sender.gate.open(Window::joined_at(now_ns, now_ns, now_ns + WINDOW_NS));
-    let counts = sender.run(now_ns).unwrap();
+    let gate = Arc::clone(&sender.gate);
+    let counts = PublisherThread::of(vec![sender], &gate).run(now_ns).unwrap().remove(0);
     let threads = asked.lock().unwrap().clone();
     (counts, threads)
 }

@@ -46,7 +46,7 @@ fn flood_beside_who_makes_room() -> PublisherCounts {
             std::thread::yield_now();
         }
     });
-    let counts = sender.run(now_ns).unwrap();
+    let counts = run(sender, now_ns).unwrap();
     is_over.store(true, Ordering::Release);
     makes_room.join().unwrap();
     counts

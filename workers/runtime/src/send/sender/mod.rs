@@ -1,7 +1,7 @@
-//! The life of one publisher's thread: greetings from T0 on, the approach, the measured window, then nothing more.
+//! One publisher: how it sends a greeting and a message, and how it goes on by itself where it has no schedule.
 //!
 //! Each message is filled at its instant, stamped when it is full, and recorded after the publish call has come back;
-//! the thread owns its publisher and its samples, so nothing here is shared while messages go out; a ping-pong's are its `turn`'s.
+//! its thread (`publisher_thread`) owns it, so nothing here is shared while messages go out; a ping-pong's are its `turn`'s.
 
 use std::sync::Arc;
 use std::thread;
@@ -12,7 +12,7 @@ use crate::clock;
 use crate::message::channel::Channel;
 use crate::message::header::{Header, Phase};
 use crate::recorder::Recorder;
-use crate::send::gate::{Approach, Window, WindowGate};
+use crate::send::gate::{Window, WindowGate};
 use crate::send::schedule::Schedule;
 use crate::send::stamping_publisher::{Handed, StampingPublisher};
 use crate::send::turn::{Questions, Turn};
@@ -36,7 +36,7 @@ impl Done {
         }
     }
 
-    fn none(window: Window) -> Done {
+    pub(crate) fn none(window: Window) -> Done {
         Done::tried(0, window.joined_ns)
     }
 }
@@ -61,7 +61,7 @@ pub(crate) struct Sender {
 }
 
 /// What filling has delayed so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Filling {
     /// By how much it had delayed the last message.
     fill_ns: i64,
@@ -78,14 +78,13 @@ impl Filling {
 }
 
 impl Sender {
-    /// Publishes from `start_ns` on until the window has closed or the trial is given up; none where no window came.
-    pub(crate) fn run(mut self, start_ns: i64) -> Option<PublisherCounts> {
-        let gate = Arc::clone(&self.gate);
-        let approach_ns = gate.greet(start_ns, |sequence, due_ns| self.greet(sequence, due_ns))?;
-        let window = self.approach(approach_ns)?;
-        let done = match self.pattern {
-            PatternSpec::Periodic { .. } | PatternSpec::Burst { .. } => self.follow_schedule(window),
-            PatternSpec::Unthrottled { messages, .. } => self.flood(window, bound(messages, self.messages)),
+    /// Publishes at its own pace until the window has closed or the trial is given up.
+    pub(crate) fn pace_itself(mut self, window: Window) -> PublisherCounts {
+        match self.pattern {
+            PatternSpec::Unthrottled { messages, .. } => {
+                let done = self.flood(window, bound(messages, self.messages));
+                self.counts(&done)
+            }
             PatternSpec::PingPong {
                 interval_ns,
                 patience_ns,
@@ -93,11 +92,12 @@ impl Sender {
                 ..
             } => {
                 let messages = bound(messages, self.messages);
-                return Some(self.ask(window, messages, interval_ns, patience_ns));
+                self.ask(window, messages, interval_ns, patience_ns)
             }
-            PatternSpec::Computed { .. } => unreachable!("a node sends these"),
-        };
-        Some(self.counts(&done))
+            PatternSpec::Periodic { .. } | PatternSpec::Burst { .. } | PatternSpec::Computed { .. } => {
+                unreachable!("these are sent when they are due")
+            }
+        }
     }
 
     /// What it did within the window.
@@ -114,53 +114,14 @@ impl Sender {
         }
     }
 
+    /// Whether its messages are due at instants of their own.
+    pub(crate) fn has_schedule(&self) -> bool {
+        matches!(self.pattern, PatternSpec::Periodic { .. } | PatternSpec::Burst { .. })
+    }
+
     /// Sends the header alone.
     pub(crate) fn greet(&mut self, sequence: u32, due_ns: i64) {
         self.hand_over(sequence, due_ns, 0, Phase::Greeting);
-    }
-
-    fn approach(&mut self, begin_ns: i64) -> Option<Window> {
-        for (sequence, intended_ns) in (0..).zip(self.schedule(begin_ns)) {
-            // Who is behind when the window opens would else spend it on what lies before it.
-            if self.gate.window().is_some_and(|window| window.is_behind(intended_ns)) {
-                continue;
-            }
-            match self.gate.approach(intended_ns) {
-                Approach::Due => {
-                    let delayed_ns = self.filling.delays_ns(intended_ns);
-                    self.hand_over(sequence, intended_ns, delayed_ns, Phase::Approach);
-                }
-                Approach::Opens(window) => return Some(window),
-                Approach::Abandoned => return None,
-            }
-        }
-        None
-    }
-
-    /// A message's number is that of its instant, so that one who joins an open window repeats none. An overload is told
-    /// and not waited for: what the schedule still holds when its time is over is only counted.
-    pub(crate) fn follow_schedule(&mut self, window: Window) -> Done {
-        let until_ns = window.publish_until_ns();
-        let mut done = Done::none(window);
-        for (sequence, intended_ns) in (0..self.messages).zip(self.schedule(window.begin_ns)) {
-            if intended_ns < window.joined_ns {
-                continue;
-            }
-            if intended_ns >= window.end_ns {
-                break;
-            }
-            if done.last_returned_ns >= until_ns {
-                done.unsent += 1;
-                continue;
-            }
-            if !self.gate.rest_before(intended_ns) {
-                break;
-            }
-            clock::wait_until(intended_ns, self.spin_ns);
-            done.last_returned_ns = self.send_when_due(sequence, intended_ns).returned_ns;
-            done.tried += 1;
-        }
-        done
     }
 
     /// Sends as fast as calls return. Who is refused lets the threads go on that wait for its CPU: the middleware's own that
@@ -194,11 +155,18 @@ impl Sender {
         asked.sender.counts(&done)
     }
 
-    fn schedule(&self, begin_ns: i64) -> Schedule {
+    /// When its messages are due from a beginning on.
+    pub(crate) fn schedule(&self, begin_ns: i64) -> Schedule {
         match &self.channel.recorded {
             Some(recorded) => Schedule::recorded(recorded.clone(), begin_ns),
             None => Schedule::new(self.pattern, self.channel.index, begin_ns),
         }
+    }
+
+    /// Sends a message of before the window.
+    pub(crate) fn warm_up(&mut self, sequence: u32, intended_ns: i64) {
+        let delayed_ns = self.filling.delays_ns(intended_ns);
+        self.hand_over(sequence, intended_ns, delayed_ns, Phase::Approach);
     }
 
     #[inline]

@@ -1,0 +1,139 @@
+//! The life of a thread that publishes: greetings from T0 on, the approach, the measured window, then nothing more.
+//!
+//! It has one publisher, or several whose messages it sends in the order in which they are due; `sender` sends them, and
+//! who goes at its own pace has a thread to itself.
+
+mod division;
+
+use std::sync::Arc;
+
+use middlemark_contract::PublisherCounts;
+
+use crate::clock;
+use crate::send::gate::{Approach, Window, WindowGate};
+use crate::send::schedule::{Due, Schedules};
+use crate::send::sender::{Done, Filling, Sender};
+
+pub(crate) use division::Division;
+
+/// The publishers of one thread.
+pub(crate) struct PublisherThread {
+    pub(crate) senders: Vec<Sender>,
+    gate: Arc<WindowGate>,
+    /// By how much filling one's message delays the next, whosever that is.
+    filling: Filling,
+}
+
+impl PublisherThread {
+    /// A thread of publishers that all have a schedule, or of a single one.
+    pub(crate) fn of(senders: Vec<Sender>, gate: &Arc<WindowGate>) -> PublisherThread {
+        PublisherThread {
+            senders,
+            gate: Arc::clone(gate),
+            filling: Filling::default(),
+        }
+    }
+
+    /// How many publishers it serves.
+    pub(crate) fn publishers(&self) -> usize {
+        self.senders.len()
+    }
+
+    /// Publishes from `start_ns` on until the window has closed or the trial is given up; none where no window came.
+    pub(crate) fn run(mut self, start_ns: i64) -> Option<Vec<PublisherCounts>> {
+        let gate = Arc::clone(&self.gate);
+        let greet_all = |sequence, due_ns| {
+            self.senders
+                .iter_mut()
+                .for_each(|sender| sender.greet(sequence, due_ns));
+        };
+        let approach_ns = gate.greet(start_ns, greet_all)?;
+        let window = self.approach(approach_ns)?;
+        if self.senders.iter().any(|sender| !sender.has_schedule()) {
+            return Some(
+                self.senders
+                    .into_iter()
+                    .map(|sender| sender.pace_itself(window))
+                    .collect(),
+            );
+        }
+        let done = self.follow_schedule(window);
+        let counts = self
+            .senders
+            .into_iter()
+            .zip(&done)
+            .map(|(sender, done)| sender.counts(done));
+        Some(counts.collect())
+    }
+
+    fn schedules(&self, begin_ns: i64, most: impl Fn(&Sender) -> u32) -> Schedules {
+        let schedules = self
+            .senders
+            .iter()
+            .map(|sender| (sender.schedule(begin_ns), most(sender)));
+        Schedules::of(schedules)
+    }
+
+    fn approach(&mut self, begin_ns: i64) -> Option<Window> {
+        for due in self.schedules(begin_ns, |_| u32::MAX) {
+            // Who is behind when the window opens would else spend it on what lies before it.
+            if self
+                .gate
+                .window()
+                .is_some_and(|window| window.is_behind(due.intended_ns))
+            {
+                continue;
+            }
+            match self.gate.approach(due.intended_ns) {
+                Approach::Due => self.serve(due, |sender| sender.warm_up(due.sequence, due.intended_ns)),
+                Approach::Opens(window) => return Some(window),
+                Approach::Abandoned => return None,
+            }
+        }
+        None
+    }
+
+    /// A message's number is that of its instant, so that one who joins an open window repeats none. An overload is told
+    /// and not waited for: what the schedules still hold when their time is over is only counted.
+    pub(crate) fn follow_schedule(&mut self, window: Window) -> Vec<Done> {
+        let until_ns = window.publish_until_ns();
+        let mut done: Vec<_> = self.senders.iter().map(|_| Done::none(window)).collect();
+        let mut returned_ns = window.joined_ns;
+        for due in self.schedules(window.begin_ns, |sender| sender.messages) {
+            if due.intended_ns >= window.end_ns {
+                break;
+            }
+            if due.intended_ns < window.joined_ns {
+                continue;
+            }
+            let done = &mut done[due.publisher];
+            if returned_ns >= until_ns {
+                done.unsent += 1;
+                continue;
+            }
+            if !self.gate.rest_before(due.intended_ns) {
+                break;
+            }
+            clock::wait_until(due.intended_ns, self.senders[due.publisher].spin_ns);
+            returned_ns = self.serve(due, |sender| {
+                sender.send_when_due(due.sequence, due.intended_ns).returned_ns
+            });
+            done.last_returned_ns = returned_ns;
+            done.tried += 1;
+        }
+        done
+    }
+
+    /// Has a publisher send, delayed by what filling the message before it took, whosever that was.
+    #[inline]
+    fn serve<T>(&mut self, due: Due, send: impl FnOnce(&mut Sender) -> T) -> T {
+        let sender = &mut self.senders[due.publisher];
+        sender.filling = self.filling;
+        let result = send(sender);
+        self.filling = sender.filling;
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests;
