@@ -17,7 +17,7 @@ from middlemark.errors import WorkerFailed
 from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.worker.contract import Delivery, Description, Library, OptionValue, ServiceNeed
 
-CONTRACT_VERSION = 2
+CONTRACT_VERSION = 3
 DEADLINE_S = 20.0
 MOST_BYTES = 4 << 20
 _NOT_LOADED = re.compile(rb"error while loading shared libraries: ([^:]+):")

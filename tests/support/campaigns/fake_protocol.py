@@ -32,7 +32,7 @@ def die():
 def description():
     option = lambda name, kind, default: {"name": name, "kind": kind, "default": default, "summary": name}  # noqa: E731
     return {
-        "contract_version": 2,
+        "contract_version": 3,
         "middleware": "fake",
         "title": "Fake",
         "summary": "Passes messages over UDP, and goes wrong as told.",

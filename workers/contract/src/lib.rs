@@ -49,7 +49,7 @@ pub use stream::{
 };
 
 /// The version of this contract; a worker of another version is refused before it gets a spec.
-pub const CONTRACT_VERSION: u32 = 2;
+pub const CONTRACT_VERSION: u32 = 3;
 
 /// A publisher that can't keep its schedule goes on until so many times the window's length have passed since its opening:
 /// an overload down to a quarter of its rate is seen to its end, and any is over in time.
