@@ -5,10 +5,10 @@ An outcome of a trial is no error: it is data, see `middlemark.plan.Outcome`.
 
 MiddlemarkError 4 ├── UsageError 2 the command line names something that does not exist ├── SuiteError 2 a suite file
 says what can't be: file, line, text, what is allowed ├── EnvironmentNotReady 3 something is missing on the machine:
-what, and its remedy ├── WorkerFailed 3 a worker failed outside a trial: exit, last log lines, path ├── StoreError 3 a
-run's folder can't be read or written: path, cause ├── ResultsNotAccepted 1 it ran, but a trial is invalid or a
-threshold was missed ├── Interrupted 130 the user ended it; the run can be resumed └── InternalError 4 a mistake of
-Middlemark itself
+what, and its remedy │ └── EnvironmentBroke 3 it was there, and broke while it was used ├── WorkerFailed 3 a worker
+failed outside a trial: exit, last log lines, path ├── StoreError 3 a run's folder can't be read or written: path,
+cause ├── ResultsNotAccepted 1 it ran, but a trial is invalid or a threshold was missed ├── Interrupted 130 the user
+ended it; the run can be resumed └── InternalError 4 a mistake of Middlemark itself
 """
 
 from collections.abc import Sequence
@@ -79,6 +79,10 @@ class EnvironmentNotReady(MiddlemarkError):
     def __init__(self, missing: str, *, remedy: str) -> None:
         super().__init__(missing, remedy=remedy)
         self.missing = missing
+
+
+class EnvironmentBroke(EnvironmentNotReady):
+    """It was there, and broke while it was used, as what somebody kills does: another time it may do."""
 
 
 class WorkerFailed(MiddlemarkError):

@@ -18,6 +18,12 @@ from dataclasses import dataclass
 from typing import IO, cast
 
 MOST_BYTES = 16 << 20
+_SHELLS_FIRST, _LOST_CONNECTION = 128, 255
+
+
+def is_kill(exit_status: int) -> bool:
+    """Whether a signal ended it, or what it waited for, which shells and Podman tell by a status above 128."""
+    return exit_status < 0 or _SHELLS_FIRST < exit_status < _LOST_CONNECTION
 
 
 class NoAnswer(Exception):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.metrics.stored import measure, read_stored
-from middlemark.campaign.trial import lifecycle, processes
-from middlemark.errors import EnvironmentNotReady
+from middlemark.campaign.trial import lifecycle, processes, run
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.plan import Failed, Invalid, MissingPath, NoCommunication, NotApplicable, TimedOut, Valid, WarningKind
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
@@ -67,6 +67,26 @@ def test_no_metrics_are_stored_of_a_trial_that_does_not_count(campaign: Campaign
 def test_a_missing_worker_is_named_before_anything_runs(campaign: Campaign) -> None:
     with pytest.raises(EnvironmentNotReady, match="nonesuch"):
         campaign(suite_text().replace("fake", "nonesuch"))
+
+
+@pytest.mark.parametrize("broken", ["prepared", "clock_agreement"])
+def test_what_breaks_of_a_test_bed_fails_its_trial_and_the_next_one_runs(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    whole, times = getattr(run, broken), []
+
+    def breaks_once(*given: object) -> object:
+        times.append(given)
+        if len(times) == 1:
+            raise EnvironmentBroke("the namespaces are gone", remedy="none")
+        return whole(*given)
+
+    monkeypatch.setattr(run, broken, breaks_once)
+    first, second = campaign(suite_text().replace("trials: 1", "trials: 2"))
+    assert first.outcome == Failed(
+        application="middlemark", doing="using the test-bed", causes=("the namespaces are gone",)
+    )
+    assert second.outcome == Valid()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,12 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from middlemark.testbed.hosts.namespace import PrivateFolders, setting_up
+import pytest
+
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
+from middlemark.testbed.hosts.namespace import PrivateFolders, held_namespaces, setting_up
+from middlemark.testbed.processes import ledger
+from testbeds import needs_namespaces
 
 
 def test_a_name_is_one_word_of_the_commands_whatever_it_holds(tmp_path: Path) -> None:
@@ -13,3 +18,15 @@ def test_a_name_is_one_word_of_the_commands_whatever_it_holds(tmp_path: Path) ->
     assert shlex.split(first) == ["hostname", name.replace("_", "-")]
     subprocess.run(["sh", "-c", f"hostname() {{ :; }}; {first}"], check=True)
     assert not (tmp_path / "ran").exists()
+
+
+@needs_namespaces
+@pytest.mark.parametrize("script", ["kill -KILL $$", "sh -c 'kill -KILL $$'"], ids=["the holder", "a command"])
+def test_a_killed_holder_or_command_broke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with ledger.opened() as entries, held_namespaces("host_0", entries) as holder:
+        with pytest.raises(EnvironmentNotReady, match="no such thing") as lacking:
+            holder.run("echo no such thing; exit 1")
+        assert not isinstance(lacking.value, EnvironmentBroke)
+        with pytest.raises(EnvironmentBroke, match="the namespaces of host_0 can't be set up"):
+            holder.run(script)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.testbed.hosts.host import LocalHost
 from middlemark.testbed.machine import cpus
 from middlemark.testbed.processes import ledger
@@ -55,3 +55,16 @@ def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyP
         cpus.loaded(LocalHost(), [0], 30, entries),
     ):
         pytest.fail("it ran")
+
+
+def test_a_program_that_is_killed_as_it_starts_broke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / cpus.PROGRAM
+    program.write_text("#!/bin/sh\nkill -KILL $$\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with (
+        pytest.raises(EnvironmentBroke, match="did not load"),
+        ledger.opened() as entries,
+        cpus.loaded(LocalHost(), [min(os.sched_getaffinity(0))], 30, entries),
+    ):
+        pytest.fail("it loaded")

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.testbed.processes import child, ledger, procfs
 from middlemark.testbed.processes.child import Lifeline, NativeProcess
 
@@ -79,3 +79,24 @@ def test_what_a_lifeline_says_without_end_is_not_kept(monkeypatch: pytest.Monkey
         lifeline.end()
         assert not lifeline.is_alive
     assert psutil.Process().memory_info().rss - before < 64 << 20
+
+
+@pytest.mark.parametrize(
+    "ending", ["kill -KILL $$", "exit 137", "sh -c 'kill -KILL $$'"], ids=["it", "inside", "below"]
+)
+def test_a_killed_observer_broke_and_is_not_taken_for_one_that_this_machine_lacks(ending: str) -> None:
+    with ledger.opened() as entries:
+        observer = NativeProcess("observes", ["sh", "-c", f"read spec; {ending}"], entries)
+        with pytest.raises(EnvironmentBroke, match="what observes fails"):
+            observer.begin({})
+        with pytest.raises(EnvironmentBroke, match="does not start"):
+            Lifeline("is held open", ["sh", "-c", f"read line; {ending}"], entries, "none")
+
+
+@pytest.mark.parametrize("ending", ["echo no such thing; exit 1", "exec nonesuch"])
+def test_an_observer_that_can_not_run_is_lacking_and_did_not_break(ending: str) -> None:
+    with ledger.opened() as entries:
+        observer = NativeProcess("observes", ["sh", "-c", f"read spec; {ending}"], entries)
+        with pytest.raises(EnvironmentNotReady, match="what observes fails") as lacking:
+            observer.begin({})
+        assert not isinstance(lacking.value, EnvironmentBroke)

@@ -23,7 +23,7 @@ from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.spec import process_specs
-from middlemark.errors import EnvironmentNotReady, StoreError
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, StoreError
 from middlemark.plan import Failed, Trial
 from middlemark.results.files import writing
 from middlemark.results.record import TrialRecord, is_valid
@@ -44,11 +44,24 @@ _OBSERVERS: dict[Observation | None, ObserverKind] = {
 async def run_trial(
     trial: Trial, resources: CampaignResources, folder: TrialFolder, attempt: int, reached: Reached
 ) -> FinishedTrial:
-    """Runs the trial and stores all of it but its record; what this machine can't make is not applicable."""
+    """Runs the trial and stores all of it but its record; what broke on the way is how it failed."""
     folder.clear()
+    try:
+        return await _run(trial, resources, folder, attempt, reached)
+    except EnvironmentBroke as broke:
+        outcome = Failed(application="middlemark", doing="using the test-bed", causes=tuple(broke.missing.splitlines()))
+        return FinishedTrial(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
+
+
+async def _run(
+    trial: Trial, resources: CampaignResources, folder: TrialFolder, attempt: int, reached: Reached
+) -> FinishedTrial:
+    """The same, where nothing breaks; what this machine can't make is not applicable."""
     with ExitStack() as stack:
         try:
             environment = stack.enter_context(prepared(trial, resources))
+        except EnvironmentBroke:
+            raise
         except EnvironmentNotReady as lacking:
             return record.not_applicable(trial, attempt, "testbed", "; ".join(str(lacking).splitlines()))
         specs = process_specs(trial, environment)

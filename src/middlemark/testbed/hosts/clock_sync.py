@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.hosts.ssh import SshHost
@@ -159,7 +159,7 @@ def _exchange(asking: LineProcess) -> tuple[Exchange, Reading]:
         reading = Reading(**{name: int(value) for name, value in dict(json.loads(line or "")).items()})
     except (ValueError, TypeError, RecursionError) as cause:
         said = repr(line[:LONGEST_REMARK]) if line else "nothing: it has ended, or does not answer"
-        raise EnvironmentNotReady(
+        raise (EnvironmentNotReady if line else EnvironmentBroke)(
             f"`middlemark-probe clock` says {said}, not what the clock is", remedy="try it on the host: it says why"
         ) from cause
     return Exchange(asked_ns, reading.monotonic_ns, answered_ns), reading

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.errors import EnvironmentNotReady
-from middlemark.installation.answers import NoAnswer, answer_of
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
+from middlemark.installation.answers import NoAnswer, answer_of, is_kill
 from middlemark.testbed.processes.ledger import Ledger
 
 
@@ -89,11 +89,13 @@ class Host(ABC):
         except NoAnswer as reason:
             raise self._no_folder(folders[0], str(reason)) from reason
         if made.exit_status:
-            raise self._no_folder(folders[0], made.errors.decode(errors="replace").strip())
+            kind = EnvironmentBroke if is_kill(made.exit_status) else EnvironmentNotReady
+            raise self._no_folder(folders[0], str(made.complaint), kind)
 
-    def _no_folder(self, folder: Path, reason: str) -> EnvironmentNotReady:
-        text = f"no folder can be made on {self.name}: {reason}"
-        return EnvironmentNotReady(text, remedy=f"try it there: mkdir {folder}")
+    def _no_folder(
+        self, folder: Path, reason: str, kind: type[EnvironmentNotReady] = EnvironmentNotReady
+    ) -> EnvironmentNotReady:
+        return kind(f"no folder can be made on {self.name}: {reason}", remedy=f"try it there: mkdir {folder}")
 
     @abstractmethod
     def collect(self, folder: Path, into: Path) -> Path:

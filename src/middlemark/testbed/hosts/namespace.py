@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.installation import CHECKOUT
+from middlemark.installation.answers import is_kill
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.processes.child import LineProcess, required
 from middlemark.testbed.processes.entry import SHARED_MEMORY
@@ -204,7 +205,7 @@ class Holder:
     def tell(self, script: str) -> None:
         """Gives it commands and doesn't wait; `heard` must follow."""
         # Children get no standard input: it is the shell's own script that would be read.
-        self._shell.tell(f"(\nset -e\n{script}\n) </dev/null; echo; echo '{_END}' $?")
+        self._shell.tell(f"(\nset -e\n{script}\n) </dev/null; status=$?; echo; echo '{_END}' $status")
 
     def heard(self) -> str:
         """Waits for the commands' end and gives what they printed."""
@@ -215,8 +216,9 @@ class Holder:
             if line.startswith(_END):
                 break
             printed.append(line)
+        is_broken = line is None or is_kill(int(line.removeprefix(_END)))
         reason = "\n".join(printed).strip() or "it gave no reason"
-        raise EnvironmentNotReady(
+        raise (EnvironmentBroke if is_broken else EnvironmentNotReady)(
             f"the namespaces of {self.name} can't be set up: {reason}",
             remedy="`middlemark doctor` says what a test-bed needs of this machine",
         )

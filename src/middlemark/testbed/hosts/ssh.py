@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.plan.topology import network as plan
 from middlemark.testbed.hosts.host import ALONE, Attachment, Host
 from middlemark.testbed.hosts.rootfs import WORKERS, Contents, file_hash, files_of
@@ -22,7 +22,7 @@ from middlemark.testbed.processes import remote
 from middlemark.testbed.processes.child import Lifeline, required
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.procfs import MARK_VARIABLE
-from middlemark.testbed.processes.remote import REMOTE_VARIABLE, RemoteFolder, Unreachable
+from middlemark.testbed.processes.remote import REMOTE_VARIABLE, RemoteFolder, Unanswered, Unreachable
 from middlemark.testbed.processes.state import make_private
 
 LISTING = "ip -o address show"
@@ -43,7 +43,8 @@ class Connection:
         try:
             return remote.run_script(self.target, script, data)
         except Unreachable as lost:
-            raise EnvironmentNotReady(str(lost), remedy=REMEDY.replace("TARGET", self.target)) from lost
+            kind = EnvironmentBroke if isinstance(lost, Unanswered) else EnvironmentNotReady
+            raise kind(str(lost), remedy=REMEDY.replace("TARGET", self.target)) from lost
 
     def copy_executable(self, executable: Path) -> str:
         """Copies an executable and the libraries that came with it, unless that was done; gives its path there."""
@@ -160,7 +161,7 @@ class SshHost(Host):
             pack = f"tar -C {shlex.quote(str(folder))} -cf - ."
             remote.unpack_from(self.connection.target, pack, into)
         except Unreachable as lost:
-            raise EnvironmentNotReady(f"{folder} can't be brought from {self.name}: {lost}", remedy=REMEDY) from lost
+            raise EnvironmentBroke(f"{folder} can't be brought from {self.name}: {lost}", remedy=REMEDY) from lost
         return into
 
 

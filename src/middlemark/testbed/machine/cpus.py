@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import psutil
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
+from middlemark.installation.answers import is_kill
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.processes import child
 from middlemark.testbed.processes.ledger import Ledger
@@ -95,16 +96,24 @@ def _started(host: Host, cpu: int, percent: float, ledger: Ledger) -> Iterator[s
 def _at_work(stressor: subprocess.Popen[bytes], host: Host) -> tuple[psutil.Process, ...]:
     """The program's processes, when the one that works is there."""
     process, deadline = psutil.Process(stressor.pid), time.monotonic() + STARTING_S
-    while not (children := process.children(recursive=True)):
+    while not (children := _children(process)):
         if stressor.poll() is not None or time.monotonic() > deadline:
             said = _last_words(stressor)
-            raise EnvironmentNotReady(
+            is_broken = stressor.returncode is not None and is_kill(stressor.returncode)
+            raise (EnvironmentBroke if is_broken else EnvironmentNotReady)(
                 f"{PROGRAM} did not load {host.name}: {said or f'no stressor after {STARTING_S:g} s'}",
                 remedy=f"run it by hand: {PROGRAM} --cpu 1 --cpu-load 50 --timeout 1",
             )
         with suppress(subprocess.TimeoutExpired):
             stressor.wait(0.005)
     return process, *children
+
+
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
 
 
 def spent_ns(members: Iterable[psutil.Process]) -> int:

@@ -12,8 +12,8 @@ from collections.abc import Collection, Sequence
 from contextlib import closing
 from typing import Any
 
-from middlemark.errors import EnvironmentNotReady, InternalError
-from middlemark.installation.answers import NoAnswer, answer_of
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, InternalError
+from middlemark.installation.answers import NoAnswer, answer_of, is_kill
 from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Model
 from middlemark.suite.topology.impairment import SHARES, Probed
@@ -208,7 +208,8 @@ def measured_by(command: Sequence[str], spec: dict[str, Any]) -> Measured:
             remedy="request a faster link; or try `middlemark-probe` there",
         ) from reason
     if answer.complaint:
-        raise EnvironmentNotReady(
+        kind = EnvironmentBroke if is_kill(answer.exit_status) else EnvironmentNotReady
+        raise kind(
             f"the probe can't measure the link: {answer.complaint}",
             remedy="`middlemark doctor` says what a test-bed needs",
         )

@@ -17,13 +17,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.installation import FOLDERS_VARIABLE, program_folders
+from middlemark.installation.answers import is_kill
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.procfs import MARK_VARIABLE
 
 Pipe: TypeAlias = IO[bytes]
 STARTING_S, ENDING_S = 30.0, 10.0
+# Between its last word and its end.
+REAPED_S = 1.0
 # Far beyond what any of them needs to answer: it is over only when the machine hangs.
 PATIENCE_S = 20.0
 # Of all that one of them says: a sampler gives a row a process and sample, 10 Hz, at the end of a trial.
@@ -57,6 +60,14 @@ def start(  # noqa: PLR0913 - a process has three streams
     return process, mark
 
 
+def was_killed(process: subprocess.Popen[bytes]) -> bool:
+    """Whether what has nothing more to say was ended by a signal, or is a shell or Podman of which that is true."""
+    try:
+        return is_kill(process.wait(REAPED_S))
+    except subprocess.TimeoutExpired:
+        return False
+
+
 class Lifeline:
     """A process that only lives, as what holds a container or a connection open does; it echoes to say that it runs."""
 
@@ -65,7 +76,8 @@ class Lifeline:
         self._ledger = ledger
         self._process, self._mark = start(what, command, ledger, stderr=subprocess.PIPE)
         if not self._echoes():
-            raise EnvironmentNotReady(f"{what} does not start: {self._last_words()}", remedy=remedy)
+            kind = EnvironmentBroke if was_killed(self._process) else EnvironmentNotReady
+            raise kind(f"{what} does not start: {self._last_words()}", remedy=remedy)
 
     @property
     def is_alive(self) -> bool:
@@ -110,6 +122,7 @@ class LineProcess:
         self._process, self.mark = start(doing, command, ledger, stderr=subprocess.STDOUT, environment={"LC_ALL": "C"})
         self._input, self._output = cast("Pipe", self._process.stdin), cast("Pipe", self._process.stdout)
         self._unread = bytearray()
+        self._has_ended = False
         self._left_bytes = MOST_SAID_BYTES
 
     @property
@@ -132,6 +145,7 @@ class LineProcess:
             ready, _, _ = select.select([self._output], [], [], max(deadline - time.monotonic(), 0))
             part = os.read(self._output.fileno(), 65536) if ready else b""
             self._left_bytes -= len(part)
+            self._has_ended = bool(ready) and not part
             if not part or self._left_bytes < 0 or searched > LONGEST_LINE_BYTES:
                 end = searched
                 break
@@ -140,6 +154,11 @@ class LineProcess:
         is_whole = end < len(self._unread)
         del self._unread[: end + 1]
         return line if is_whole else line[:LONGEST_REMARK] or None
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether it says no more because somebody ended it."""
+        return self._has_ended and was_killed(self._process)
 
     def end(self) -> None:
         """Closes its standard input and waits for its end, which is hastened where it doesn't come."""
@@ -204,7 +223,8 @@ class NativeProcess:
             raise self._failure(reason) from cause
 
     def _failure(self, reason: str) -> EnvironmentNotReady:
-        return EnvironmentNotReady(
+        kind = EnvironmentBroke if self._child.was_killed else EnvironmentNotReady
+        return kind(
             f"what {self._doing} fails: {reason}",
             remedy="`middlemark doctor` says what a test-bed needs of this machine",
         )
