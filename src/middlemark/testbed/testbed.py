@@ -25,6 +25,7 @@ from middlemark.testbed.hosts.namespace import (
     Holder,
     NamespaceHost,
     PrivateFolders,
+    breaking_with,
     held_namespaces,
     network_settings,
     run_in_all,
@@ -221,6 +222,7 @@ def _namespaces(
             with writing(base):
                 folders[name].create()
             holders[name] = stack.enter_context(held_namespaces(name, ledger, beside=switch))
+        stack.enter_context(breaking_with((switch, *holders.values())))
         run_in_all([(holder, setting_up(name, folders[name])) for name, holder in holders.items()])
         yield switch, holders, folders
 

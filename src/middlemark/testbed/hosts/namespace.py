@@ -20,6 +20,7 @@ from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.installation import CHECKOUT
 from middlemark.installation.answers import is_kill
 from middlemark.testbed.hosts.host import Host
+from middlemark.testbed.processes import procfs
 from middlemark.testbed.processes.child import LineProcess, required
 from middlemark.testbed.processes.entry import SHARED_MEMORY
 from middlemark.testbed.processes.ledger import Ledger
@@ -196,6 +197,11 @@ class Holder:
         """The process whose namespaces are entered."""
         return self._shell.pid
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether there still are its namespaces to be entered."""
+        return procfs.identity(self.pid) is not None
+
     def entering(self, *namespaces: str) -> list[str]:
         """The prefix of a command that is to run in these namespaces of it."""
         user = ["--user", "--preserve-credentials"] if self._rootless else []
@@ -241,6 +247,19 @@ def held_namespaces(name: str, ledger: Ledger, beside: Holder | None = None) -> 
         yield holder
     finally:
         holder.end()
+
+
+@contextmanager
+def breaking_with(holders: Sequence[Holder]) -> Iterator[None]:
+    """What is not ready within because one of the holders is gone, and its namespaces with it, broke."""
+    try:
+        yield
+    except EnvironmentNotReady as lacking:
+        gone = [holder.name for holder in holders if not holder.is_alive]
+        if not gone:
+            raise
+        text = f"the namespaces of {', '.join(gone)} are gone: {lacking.missing}"
+        raise EnvironmentBroke(text, remedy=lacking.remedy or "") from lacking
 
 
 def run_in_all(scripts: Sequence[tuple[Holder, str]]) -> None:
