@@ -71,7 +71,7 @@ def _write_log(command: Sequence[str]) -> Path:
     content = f"{datetime.now(UTC).isoformat()}\n{' '.join(command)}\n{sys.version}\n\n{traceback.format_exc()}"
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state", "middlemark")
     try:
-        state.mkdir(parents=True, exist_ok=True)
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
         return _new_file(state, content)
     except OSError:
         return _new_file(Path(tempfile.gettempdir()), content)

@@ -17,6 +17,8 @@ WHEEL_PROGRAMS = Path(__file__).resolve().parents[1] / "native"
 """The native programs of an installed wheel; a checkout has no such folder."""
 FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
 """The environment variable with further folders of native programs."""
+OWN_UMASK = 0o077
+"""What any program is started with, so that no other user opens the files, segments and sockets that it makes."""
 
 
 def program_folders() -> Iterator[Path]:

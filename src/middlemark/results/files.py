@@ -247,10 +247,10 @@ def _fill(path: Path, content: bytes) -> None:
         stream.write(content)
 
 
-def make_folder(path: Path) -> None:
+def make_folder(path: Path, mode: int = 0o777) -> None:
     """Make a folder and those that it is in, each of which survives a power cut."""
     missing = [each for each in (path, *path.parents) if not each.exists()]
-    path.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=mode, parents=True, exist_ok=True)
     for each in missing:
         sync(each.parent)
 

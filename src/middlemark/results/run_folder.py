@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
+PRIVATE = 0o700
+"""A new folder's mode: who is to read it, its user says."""
+
+
 @dataclass(frozen=True)
 class RunFolder:
     """The folder of one run."""
@@ -136,7 +140,7 @@ class RunFolder:
     def created(cls, path: Path, manifest: Manifest) -> Iterator[RunFolder]:
         """A new run folder with its manifest, locked for this process from before it looks whether there is a run."""
         with writing(path):
-            make_folder(path)
+            make_folder(path, PRIVATE)
         run = cls(path)
         with run.locked():
             if is_there(run.manifest_path):
@@ -187,7 +191,7 @@ class ReproductionFolder:
     def created(cls, path: Path, reproduction: Reproduction) -> ReproductionFolder:
         """A new folder that says what is reproduced in it."""
         with writing(path):
-            make_folder(path)
+            make_folder(path, PRIVATE)
         folder = cls(path)
         if is_there(folder.file_path):
             problem = "it already contains a reproduced paper"

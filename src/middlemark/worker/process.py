@@ -20,6 +20,7 @@ from typing import Generic, TypeAlias, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from middlemark.errors import WorkerFailed
+from middlemark.installation import OWN_UMASK
 from middlemark.results.files import writing
 
 E = TypeVar("E")
@@ -228,6 +229,7 @@ def _spawn(command: Sequence[str], environment: Mapping[str, str], log: Path) ->
                 stderr=log_file,
                 env={**os.environ, **environment},
                 start_new_session=True,
+                umask=OWN_UMASK,
             )
         except OSError as error:
             raise WorkerFailed(f"{command[0]} can't be started: {error.strerror}", exit_status=None) from error

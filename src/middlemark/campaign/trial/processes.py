@@ -7,9 +7,12 @@ one of them said is taken for the other's. What they are told and when, `lifecyc
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import stat
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
@@ -132,12 +135,13 @@ class TrialProcesses:
         return {name: found for name, found in read.items() if found is not None}
 
     def enter_shared_memory(self) -> None:
-        """Enters the shared memory that the processes made under names of their own, so that it goes with them."""
+        """Enters what shared memory the processes made under names of their own, and closes it to other users."""
         here = [name for name in self.keys if self._environment.hosts[self.specs.host_of[name]].shares_memory]
         pids = [pid for name in here if (pid := self.pid(name)) is not None]
         held = (procfs.shared_memory(pid) for pid in pids)
         for path in set().union(*held) - self._others_memory:
             self._marks.append(self._ledger.enter("file", path))
+            _close_to_others(path)
 
     def collect(self, into: Path) -> dict[str, Path]:
         """By application, where on this machine the samples of its last process are."""
@@ -158,3 +162,11 @@ class TrialProcesses:
 
 def _shared_memory_now() -> set[Path]:
     return set(SHARED_MEMORY.glob("*"))
+
+
+def _close_to_others(path: Path) -> None:
+    """Some libraries open their memory to all users, whatever the mask that they were started with."""
+    with suppress(OSError):  # it is gone already
+        status = path.lstat()
+        if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+            path.chmod(stat.S_IRUSR | stat.S_IWUSR)

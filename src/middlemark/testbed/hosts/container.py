@@ -18,6 +18,7 @@ from itertools import product
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.installation import OWN_UMASK
 from middlemark.plan.topology import network as plan
 from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind
 from middlemark.testbed.hosts import limits
@@ -68,7 +69,8 @@ def _working() -> Runtime:
     reasons = []
     with ledger.opened() as entries:
         for candidate in _candidates():
-            reason = _refusal(candidate, entries)
+            # What fails once may have been disturbed, and would be missing in all trials of its experiment.
+            reason = _refusal(candidate, entries) and _refusal(candidate, entries)
             if reason is None:
                 return candidate
             reasons.append(f"{candidate.name} ({candidate.cgroup_manager}): {reason}")
@@ -137,7 +139,7 @@ class Containers:
             *UNPRIVILEGED,
             "--rm", "--interactive", "--read-only", "--log-driver=none", "--http-proxy=false", "--no-hosts",
             f"--network={self.network}", f"--cgroup-parent={self.storage.cgroup_parent}",
-            f"--env={procfs.MARK_VARIABLE}", f"--volume={self.folder}:{self.folder}",
+            f"--env={procfs.MARK_VARIABLE}", f"--volume={self.folder}:{self.folder}", f"--umask={OWN_UMASK:04o}",
         ]  # fmt: skip
         return self._podman(["run", *fixed, *options, "--rootfs", str(self.root), *self._inside(program)])
 

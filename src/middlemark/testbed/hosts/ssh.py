@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
+from middlemark.installation import OWN_UMASK
 from middlemark.plan.topology import network as plan
 from middlemark.testbed.hosts.host import ALONE, Attachment, Host
 from middlemark.testbed.hosts.rootfs import WORKERS, Contents, file_hash, files_of
@@ -128,7 +129,7 @@ class SshHost(Host):
         """The program on the other machine, in its environment the mark that the client has in its own."""
         command = [self.executables.get(program[0], program[0]), *program[1:]]
         set_too = f"{REMOTE_VARIABLE}={shlex.quote(str(self.connection.folder.path))}"
-        script = f'exec "$@" "exec env {set_too} {MARK_VARIABLE}=${MARK_VARIABLE} $PROGRAM"'
+        script = f'exec "$@" "umask {OWN_UMASK:03o}; exec env {set_too} {MARK_VARIABLE}=${MARK_VARIABLE} $PROGRAM"'
         return [
             "env",
             f"PROGRAM={shlex.join(command)}",

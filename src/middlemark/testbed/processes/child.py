@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
-from middlemark.installation import FOLDERS_VARIABLE, program_folders
+from middlemark.installation import FOLDERS_VARIABLE, OWN_UMASK, program_folders
 from middlemark.installation.answers import is_kill
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.procfs import MARK_VARIABLE
@@ -55,6 +55,7 @@ def start(  # noqa: PLR0913 - a process has three streams
         stderr=stderr,
         env={**os.environ, MARK_VARIABLE: mark, **(environment or {})},
         start_new_session=True,
+        umask=OWN_UMASK,
     )
     ledger.started(mark, process.pid)
     return process, mark
