@@ -18,12 +18,13 @@ from middlemark.cli.main import main as middlemark_main
 from middlemark.testbed.processes import ledger
 
 
-def be_a_campaign(suite: str, out: Path) -> None:
-    """As from the command line, with nothing to read or to say."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nothing, stream)
-    sys.argv = ["middlemark", "run", suite, "--out", str(out)]
+def be_a_campaign(*words: object, log: str = os.devnull) -> None:
+    """`middlemark run` as from the command line, with nothing to read; what it says goes into a log."""
+    for stream, (path, flags) in enumerate(
+        [(os.devnull, os.O_RDONLY), *[(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)] * 2]
+    ):
+        os.dup2(os.open(path, flags, 0o600), stream)
+    sys.argv = ["middlemark", "run", *map(str, words)]
     middlemark_main()
 
 
@@ -58,7 +59,7 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             try:
-                be_a_campaign(suite, folder / f"run-{number}")
+                be_a_campaign(suite, "--out", folder / f"run-{number}")
             finally:
                 os._exit(1)  # it was to be killed; and whatever it raised, it is not to go on as its parent
         if number % 5:  # one in five is killed while it starts, or soon after

@@ -1,0 +1,260 @@
+"""Soak: campaigns in which anything is killed at random instants, the front too; then nothing is left, and all is measured.
+
+`python soak.py KILLS SEED FOLDER`. Each campaign is resumed until it is complete; a kill waits for a condition (there is
+something to kill, the trial under way has got further), then for a drawn moment. It says as JSON what was found.
+"""
+
+import importlib
+import json
+import os
+import random
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from killed_campaigns import be_a_campaign, draw_names_with
+from left_behind import left_of
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
+from middlemark.testbed.processes import abandoned
+from middlemark.testbed.processes.remote import CONFIGURATION_VARIABLE
+from soaked_suites import suites
+from ssh_server import serving, sshd
+from victims import kind_of, victims_of
+
+MIDDLEMARK = (sys.executable, "-c", "from middlemark.cli.main import main; main()")
+LONGEST_S = 1.0
+"""From the condition to the kill: a trial takes several times as long."""
+FRONT_SHARE = 0.4
+PATIENCE_S = 120.0
+BY_MACHINE = {"invalid"}
+"""What a busy machine makes of a trial that nobody killed anything of."""
+
+
+@dataclass
+class Found:
+    """What the kills came to."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    campaigns: int = 0
+    trials: int = 0
+    disturbed: int = 0
+    by_machine: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def all_kills(self) -> int:
+        return sum(self.kills.values())
+
+
+@dataclass
+class Soak:
+    """One campaign after another until enough was killed."""
+
+    folder: Path
+    mark: str
+    wanted: int
+    chance: random.Random
+    found: Found = field(default_factory=Found)
+
+    def run(self, texts: list[str]) -> Found:
+        while self.found.all_kills < self.wanted:
+            text = texts[self.found.campaigns % len(texts)]
+            self.found.campaigns += 1
+            folder = self.folder / str(self.found.campaigns)
+            folder.mkdir()
+            (folder / "suite.yaml").write_text(text)
+            before = len(self.found.problems)
+            self._to_its_end(folder)
+            if len(self.found.problems) == before:  # else somebody will want to look
+                shutil.rmtree(folder)
+        return self.found
+
+    def _to_its_end(self, folder: Path) -> None:
+        """Runs it, and goes on with it after each kill of its front."""
+        run, disturbed, goes_on = RunFolder(folder / "run"), set[str](), True
+        stored: set[str] = set()
+        while goes_on:
+            front = self._start(folder)
+            goes_on = self._kill_while_it_runs(front, run, disturbed)
+            if goes_on and self.chance.random() < 0.5:
+                abandoned.sweep()  # else the next start does
+                self._check_left("after a sweep")
+            kept = {each.id for each in run.stored_trials()}
+            if missing := stored - kept:
+                self._problem(f"stored trials are gone: {sorted(missing)}")
+            stored = kept
+        self._check_left("after the campaign")
+        if run.manifest_path.is_file():
+            self._check_run(run, disturbed)
+        else:
+            self._problem("there is no run")
+
+    def _start(self, folder: Path) -> int:
+        front = os.fork()
+        if front == 0:
+            try:
+                resume = (folder / "run/manifest.json").exists()
+                words = ["--resume", folder / "run"] if resume else [folder / "suite.yaml", "--out", folder / "run"]
+                be_a_campaign(*words, log=str(folder / "log"))
+            except SystemExit as ended:
+                os._exit(ended.code if isinstance(ended.code, int) else 0)
+            finally:
+                os._exit(70)
+        return front
+
+    def _kill_while_it_runs(self, front: int, run: RunFolder, disturbed: set[str]) -> bool:
+        """Kills until the front is killed, or has ended; gives whether it was killed."""
+        while True:
+            status = self._await_something(front)
+            if status is None and self.found.all_kills < self.wanted:
+                time.sleep(self.chance.uniform(0, LONGEST_S))  # the instant of the kill is what is random here
+                if self.chance.random() < FRONT_SHARE:
+                    before = {each.id for each in run.stored_trials()}
+                    os.kill(front, signal.SIGKILL)
+                    _, status = os.waitpid(front, 0)
+                    if os.WIFSIGNALED(status):
+                        self.found.kills["front"] += 1
+                        self._check_lost(run, before)
+                        return True
+                else:
+                    disturbed |= self._kill_another(front, run)
+                    continue
+            elif status is None:
+                _, status = os.waitpid(front, 0)
+            if os.WEXITSTATUS(status) not in {0, 1}:
+                self._problem(f"the front ended with {os.WEXITSTATUS(status)}")
+            return False
+
+    def _await_something(self, front: int) -> int | None:
+        """Waits until the ledger of the front lists a living process; gives its status where it ends before."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            pid, status = os.waitpid(front, os.WNOHANG)
+            if pid:
+                return status
+            if victims_of(front):
+                return None
+            time.sleep(0.005)
+        self._problem(f"nothing to kill for {PATIENCE_S:.0f} s")
+        return None
+
+    def _kill_another(self, front: int, run: RunFolder) -> set[str]:
+        """Kills one of them; gives the trials that this may have disturbed."""
+        under_way = _under_way(run)
+        if not (victims := victims_of(front)):
+            return set()
+        kinds = sorted({kind_of(what) for what, _ in victims})
+        kind = self.chance.choice(kinds)
+        victim = self.chance.choice(sorted((process.pid for what, process in victims if kind_of(what) == kind)))
+        try:
+            os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            return set()
+        self.found.kills[kind] += 1
+        # A trial may have begun meanwhile, and what outlasts trials, a connection say, is missed by the next.
+        later = _under_way(run)
+        return {name for each in (under_way, later) for name in each}
+
+    def _check_lost(self, run: RunFolder, before: set[str]) -> None:
+        after = {each.id for each in run.stored_trials()}
+        if not before <= after:
+            self._problem(f"the kill of the front lost {sorted(before - after)}")
+        if (run.path / "manifest.json").exists() and len(_under_way(run)) > 1:
+            self._problem(f"more than one trial was under way: {_under_way(run)}")
+
+    def _check_left(self, when: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while (left := left_of(os.environ, self.mark)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if left:
+            self._problem(f"{when}: {left}")
+
+    def _check_run(self, run: RunFolder, disturbed: set[str]) -> None:
+        """All that was planned is there, once; what nobody disturbed is as if nothing had been killed."""
+        manifest = run.read_manifest()
+        records = {each.id: each.read_record() for each in run.stored_trials()}
+        if set(records) != {trial.id for trial in manifest.trials}:
+            self._problem(f"{len(records)} of {len(manifest.trials)} trials are stored")
+        for name, record in records.items():
+            self.found.trials += 1
+            if name in disturbed:
+                self.found.disturbed += 1
+            elif record.outcome.kind in BY_MACHINE:
+                self.found.by_machine[record.outcome.kind] += 1
+            elif record.outcome.kind != "valid":
+                self._problem(f"{name}, of which nothing was killed: {record.outcome.kind}: {record.outcome.detail}")
+        if run.report_path.is_file() and run.summary_path.is_file():
+            self._check_like_undisturbed(run, records)
+        else:
+            self._problem("there is no report")
+
+    def _check_like_undisturbed(self, run: RunFolder, records: Mapping[str, TrialRecord]) -> None:
+        """The report has what that of an undisturbed run of the same trials has, and nothing of the disturbed ones."""
+        valid = Counter(
+            (each.trial.experiment.id, each.trial.observation)
+            for each in records.values()
+            if each.outcome.kind == "valid"
+        )
+        # As its user makes it again: to read tables here would leave threads behind that no fork has.
+        said = subprocess.run([*MIDDLEMARK, "report", run.path, "--json"], capture_output=True, check=False)
+        counted = {
+            (row["experiment"], row["observation"]): row["n_trials"]
+            for row in (json.loads(said.stdout)["estimates"] if said.returncode == 0 else [])
+            if row["subject"] == "trial" and row["metric"] == "voluntary_switches_hz" and row["n_trials"]
+        }
+        if counted != dict(valid):
+            self._problem(f"the report counts {counted}, and valid are {dict(valid)}")
+
+    def _problem(self, text: str) -> None:
+        self.found.problems.append(f"campaign {self.found.campaigns}, kill {self.found.all_kills}: {text}")
+        print(self.found.problems[-1], file=sys.stderr, flush=True)
+
+
+def _under_way(run: RunFolder) -> list[str]:
+    """The trials that have a folder and are not stored."""
+    trials = run.path / "trials"
+    return [each.name for each in trials.iterdir() if not (each / "trial.json").exists()] if trials.is_dir() else []
+
+
+@contextmanager
+def own_places(folder: Path) -> Iterator[None]:
+    """Folders of its own for all that a campaign makes; short, as paths of sockets have to be."""
+    with tempfile.TemporaryDirectory(prefix="mms", dir="/tmp") as temporary:
+        os.environ |= {"XDG_STATE_HOME": str(folder / "state"), "TMPDIR": temporary}
+        tempfile.tempdir = None
+        yield
+
+
+def main() -> int:
+    wanted, seed, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    mark = secrets.token_hex(2)
+    draw_names_with(mark)
+    for module in ("middlemark.campaign.campaign", "middlemark.report.output.live", "middlemark.report.output.html"):
+        importlib.import_module(module)
+    with ExitStack() as stack:
+        target = None
+        if sshd() is not None:
+            keys = folder / "sshd"
+            keys.mkdir()
+            target = stack.enter_context(serving(keys, ["--mount"]))
+            os.environ[CONFIGURATION_VARIABLE] = str(keys / "config")
+        stack.enter_context(own_places(folder))
+        found = Soak(folder, mark, wanted, random.Random(seed)).run(list(suites(target)))
+        abandoned.sweep()
+    facts = {**vars(found), "all_kills": found.all_kills, "seed": seed}
+    print(json.dumps(facts, indent=1))
+    return 1 if found.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
