@@ -62,7 +62,7 @@ sanitize: setup ## lifetimes of memory between Rust and C++: Miri, AddressSaniti
 	@setup/sanitize.sh
 
 # Tests that time nothing real, and so may share the machine.
-UNTIMED := tests/analysis tests/bench tests/campaign tests/cli tests/docs tests/installation tests/plan tests/report tests/results tests/serve tests/setup tests/suite tests/worker
+UNTIMED := tests/analysis tests/bench tests/campaign tests/cli tests/docs tests/fuzz tests/installation tests/plan tests/report tests/results tests/serve tests/setup tests/suite tests/worker
 
 # What else the machine does can spoil a measurement: a test that fails is tried once more, and only the second failure
 # counts. Both are shown, so that a test which needs its second try is seen and mended.
@@ -78,16 +78,13 @@ test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the who
 test-guest: setup ## links by the kernel's netem, in an emulated guest whose kernel has it (3 minutes; says what it needs)
 	$(BIN)/pytest -m guest tests/guest
 
-# Where what is read from elsewhere is mutated: `make fuzz SEED=7` does the same again.
-HOSTILE := tests/suite/test_hostile_text.py tests/suite/claims tests/results/test_paths.py tests/results/test_recorded_rows.py \
-	tests/campaign/test_import_recording.py tests/testbed/processes/test_archive.py tests/testbed/processes/test_entry.py
+# `make fuzz SEED=7` tries the same again; KINDS chooses: `make fuzz KINDS="suite claims"`.
 SEED ?= $(shell date +%s)
-FUZZ_RUNS ?= 400
+FUZZ_SECONDS ?= 600
 
-fuzz: setup ## mutate suites, runs, recordings, archives and ledgers, and read them (10 minutes; SEED, FUZZ_RUNS)
+fuzz: setup ## try mutated inputs of every kind that others may have made (10 minutes; SEED, FUZZ_SECONDS, KINDS)
 	@echo "seed $(SEED)"
-	$(BIN)/pytest --quiet --hypothesis-profile=search --hypothesis-seed=$(SEED) --timeout 600 $(HOSTILE)
-	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python tests/results/test_hostile_runs.py $(FUZZ_RUNS) $(SEED)
+	PYTHONPATH=tests/support:tests/support/runs:tests/support/campaigns $(BIN)/python tests/fuzz/search.py $(SEED) $(FUZZ_SECONDS) $(KINDS)
 
 SOAK_KILLS ?= 500
 SOAK_SEED ?= $(shell date +%s)

@@ -1,12 +1,6 @@
-"""Whatever a run folder holds, reading it ends with a report, with damaged trials named, or with one error that says where.
-
-`PYTHONPATH=tests/support:tests/support/runs python tests/results/test_hostile_runs.py ROUNDS SEED` looks further than the tests do.
-"""
+"""Whatever a run folder holds, reading it ends with a report, with damaged trials named, or with one error that says where."""
 
 import random
-import shutil
-import sys
-import tempfile
 from pathlib import Path
 from unittest.mock import patch
 
@@ -78,17 +72,3 @@ def attempt(number: int, seed: str, folder: Path, *, whole: bool) -> str:
 def test_a_run_of_somebody_else_ends_no_program(part: int, tmp_path: Path) -> None:
     for number in range(part * 15, (part + 1) * 15):
         attempt(number, "hostile", tmp_path / str(number), whole=number % 40 == 0)
-
-
-if __name__ == "__main__":
-    for round_number in range(int(sys.argv[1])):
-        place = Path(tempfile.mkdtemp())
-        try:
-            print(
-                round_number, attempt(round_number, sys.argv[2], place / "x", whole=round_number % 20 == 0), flush=True
-            )
-        except BaseException as problem:  # noqa: BLE001
-            import traceback
-
-            print("FAILED", *traceback.format_exception(problem)[-12:], flush=True)
-        shutil.rmtree(place)

@@ -39,7 +39,7 @@ def test_a_quantity_is_read_as_people_write_it(quantity: Quantity, written: str,
 @pytest.mark.parametrize(
     ("quantity", "written"),
     [(SIZE, w) for w in ("4", 4, 4.0, True, None, "4 Mb", "4 mB s", "-4 MB", "4 s", "MB", "4 MB 3 kB", [], "1e999 B")]
-    + [(DURATION, w) for w in ("1:30", "10", "10 Hz", "inf s", "nan s", "10 sec", "0.1 ns")]
+    + [(DURATION, w) for w in ("1:30", "10", "10 Hz", "inf s", "nan s", "10 sec", "0.1 ns", "0 nan", "0nan")]
     + [(SHARE, w) for w in ("101 %", "2", "2 B")],
 )
 def test_anything_else_is_refused_with_what_is_allowed(quantity: Quantity, written: object) -> None:

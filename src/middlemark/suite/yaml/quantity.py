@@ -113,7 +113,7 @@ class Quantity:
 
         try:
             return float(_registry().Quantity(number, unit).to(self.base).magnitude)
-        except pint.UndefinedUnitError as error:
+        except (pint.UndefinedUnitError, ValueError) as error:  # a number in words, as `nan`, is the latter
             raise self._refusal(f"`{unit}` is not a known unit") from error
         except pint.DimensionalityError as error:
             raise self._refusal(f"`{unit}` is not a unit of a {self.noun}") from error
