@@ -48,6 +48,11 @@ class Program:
         """The folder of libraries that its build made for it; many have none."""
         return self.path.with_name(f"{self.path.name}.lib")
 
+    @property
+    def notice(self) -> Path:
+        """The licences of all that it is made of; whoever passes it on passes these on too."""
+        return self.path.with_name(f"{self.path.name}.NOTICE")
+
 
 def main() -> int:
     shutil.rmtree(STAGE, ignore_errors=True)
@@ -88,6 +93,7 @@ def stage_programs(programs: list[Program]) -> None:
         strip(program.path, native / program.path.name)
         if program.own_libraries.is_dir():
             shutil.copytree(program.own_libraries, native / program.own_libraries.name)
+        shutil.copy(program.notice, native)
         needs = [packages(program)]
         newer = Program(NEWER / program.path.name, program.entry)
         if needs[0] and newer.path.exists():

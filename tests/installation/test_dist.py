@@ -20,6 +20,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     release = folder / "release"
     (release / "middlemark-worker-toy.lib").mkdir(parents=True)
     shutil.copy(shutil.which("true") or "", release / "middlemark-worker-toy")
+    (release / "middlemark-worker-toy.NOTICE").write_text("toys, under the licence of toys")
     (release / "middlemark-worker-toy.lib/libtoy.so.1").symlink_to(library_of_python())
     left_out = ENTRY | {
         "worker": "gone",
@@ -50,6 +51,7 @@ def test_the_wheel_has_the_programs_as_they_are_run(wheel: Path, tmp_path: Path)
     native = tmp_path / "middlemark/native"
     subprocess.run([native / "middlemark-worker-toy"], check=True)
     assert (native / "middlemark-worker-toy.lib/libtoy.so.1").is_file()
+    assert (native / "middlemark-worker-toy.NOTICE").read_text().startswith("toys")
     (entry,) = json.loads((native / "middlemark-workers.json").read_text())["workers"]
     assert entry == ENTRY | {"packages": []}
 
