@@ -118,7 +118,8 @@ fn ours(kind: Kind, size_bytes: usize, messages: u32) -> Result<i64, MiddlewareE
     let mut session = SocketSession::new(Loopback(kind), Delivery::OwnThread, BTreeMap::new(), &address)?;
     pin(Side::Receiver);
     session.subscriber(&channel, harness::receiver(size_bytes, messages))?;
-    let mut flood = Flood::new(session.publisher(&channel)?, size_bytes, messages);
+    let publisher = session.publisher(&channel, harness::unheard_match())?;
+    let mut flood = Flood::new(publisher, size_bytes, messages);
     let begin_ns = spent_ns();
     flood.run();
     let took_ns = spent_ns() - begin_ns;

@@ -15,6 +15,7 @@ use crate::message::payload::{Identity, Pool};
 use crate::receive::receiver::{Receiver, ReceiverState};
 use crate::recorder::Recorder;
 use crate::send::gate::Window;
+use crate::send::matched::Matched;
 use crate::send::publish::Publisher;
 use crate::send::publisher_thread::PublisherThread;
 use crate::send::sender::{Filling, Sender};
@@ -140,6 +141,12 @@ pub fn fill_ns(size_bytes: usize, messages: u32) -> i64 {
         std::hint::black_box(&mut buffer)[HEADER_BYTES..].copy_from_slice(body);
     }
     clock::now_ns() - begin_ns
+}
+
+/// Where nobody hears of a match.
+#[must_use]
+pub fn unheard_match() -> Matched {
+    Matched::new(|_| ())
 }
 
 /// The channel of these two ends: one publisher, one subscriber, reliable, blocking; its ports are still to be set.
