@@ -398,7 +398,8 @@ class When(BaseModel):
 class ApplicationStart(BaseModel):
     """
     Initialise the middleware at this instant, create all endpoints, greet at once: each publisher sends the header
-    alone, [`crate::GREETINGS_HZ`] times a second, however rarely its stream has a message and however large it is.
+    alone, [`crate::GREETINGS_HZ`] times a second ([`crate::GREETINGS_OF_TRIAL_HZ`] all together), however rarely its
+    stream has a message and however large it is.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
