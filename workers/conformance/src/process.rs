@@ -4,7 +4,9 @@
 //! this is dropped. What the lines mean is for `application` and `services` to know.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -29,6 +31,16 @@ const PIPE_BYTES: usize = 64 * 1024;
 
 /// How much of the log a failure shows.
 const LOG_LINES: usize = 30;
+
+/// Why a process gave no answer: it has died of a signal.
+#[derive(Debug)]
+pub(crate) struct EndedBySignal;
+
+impl fmt::Display for EndedBySignal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a worker died of a signal")
+    }
+}
 
 /// A running worker.
 pub(crate) struct Process {
@@ -122,7 +134,12 @@ impl Process {
             Err(RecvTimeoutError::Timeout) => Err(self.late(waiting_for)),
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.wait("its end after its standard output was closed")?;
-                Err(self.failure(&format!("ended ({status}) instead of {waiting_for}")))
+                let failure = self.failure(&format!("ended ({status}) instead of {waiting_for}"));
+                Err(if status.signal().is_some() {
+                    failure.context(EndedBySignal)
+                } else {
+                    failure
+                })
             }
         }
     }
