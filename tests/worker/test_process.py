@@ -185,3 +185,9 @@ def test_only_the_end_of_a_long_log_is_read(tmp_path: Path) -> None:
     log.write_text("".join(f"line {number}\n" for number in range(100_000)))
     assert last_lines(log, 2) == ("line 99998", "line 99999")
     assert last_lines(tmp_path / "none") == ()
+
+
+def test_of_a_log_that_grows_faster_than_it_is_read_no_more_than_its_tail_is_read() -> None:
+    """The device has any number of bytes after what is its end."""
+    (line,) = last_lines(Path("/dev/zero"))
+    assert len(line) == process_module.TAIL_BYTES

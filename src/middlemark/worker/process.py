@@ -256,6 +256,7 @@ def last_lines(log: Path, count: int = 10) -> tuple[str, ...]:
         with log.open("rb") as file:
             file.seek(0, 2)
             file.seek(max(0, file.tell() - TAIL_BYTES))
-            return tuple(file.read().decode(errors="replace").splitlines()[-count:])
+            # Who writes without end may write faster than it is read.
+            return tuple(file.read(TAIL_BYTES).decode(errors="replace").splitlines()[-count:])
     except OSError:
         return ()
