@@ -1,0 +1,127 @@
+//! A session: one participant in the trial's domain, with its writers and readers.
+//!
+//! `configuration` says how the library is configured, `reader` and `writer` carry messages.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::net::UdpSocket;
+use std::os::unix::ffi::OsStrExt;
+use std::{fs, process};
+
+use middlemark_contract::{Delivery, Effective, MessagePath};
+use middlemark_dds::{Matches, Policies, Reader};
+use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Publisher, Receiver, Session};
+
+use crate::configuration;
+use crate::reader::{self, Handle};
+use crate::shim::{self, ShimSession, UNLIMITED, checked, opened};
+use crate::writer::Writer;
+
+pub(crate) struct Participant {
+    handle: *mut ShimSession,
+    delivery: Delivery,
+    transport: String,
+    settings: BTreeMap<String, String>,
+    readers: Vec<(String, Reader<Handle>)>,
+    writers: Vec<(String, Writer)>,
+    matches: Matches,
+}
+
+impl Participant {
+    pub(crate) fn open(context: &Context<'_>) -> Result<Participant, MiddlewareError> {
+        let spec = context.spec;
+        // Where it can't have its address the library would try one port after the other, for ever.
+        UdpSocket::bind((spec.address, 0)).map_err(|error| format!("no socket on {}: {error}", spec.address))?;
+        let configuration = configuration::render(spec, context.options);
+        let mut settings = context.options.words();
+        settings.insert("configuration".into(), configuration.replace('\n', "; "));
+        Ok(Participant {
+            handle: open(&configuration, context)?,
+            delivery: spec.delivery,
+            transport: context.options.text("transport").to_owned(),
+            settings,
+            readers: Vec::new(),
+            writers: Vec::new(),
+            matches: Matches::default(),
+        })
+    }
+}
+
+/// Opens the domain as configured. The library reads a file, and reads it once.
+fn open(configuration: &str, context: &Context<'_>) -> Result<*mut ShimSession, MiddlewareError> {
+    let rendezvous = &context.spec.rendezvous;
+    let file = rendezvous.folder.join(format!("opendds-{}.ini", process::id()));
+    fs::write(&file, configuration)?;
+    let path = CString::new(file.as_os_str().as_bytes())?;
+    let mut handle = std::ptr::null_mut();
+    let result = opened(
+        &format!("open domain {} on {}", rendezvous.domain, context.spec.address),
+        // SAFETY: the path lives through the call, and `handle` can be written.
+        |reason| unsafe { shim::mm_open(i32::from(rendezvous.domain), path.as_ptr(), &raw mut handle, reason) },
+    );
+    fs::remove_file(&file)?;
+    Ok(result.map(|()| handle)?)
+}
+
+/// A reader rejects what is beyond its limit, which then is lost although its writer was told that it had arrived.
+fn reader_policies(policies: Policies) -> Policies {
+    let max_samples = if policies.reliable == 1 {
+        UNLIMITED
+    } else {
+        policies.max_samples
+    };
+    Policies {
+        max_samples,
+        ..policies
+    }
+}
+
+impl Session for Participant {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
+        let topic = CString::new(channel.topic.as_str())?;
+        let policies = reader_policies(Policies::of(channel.qos, channel.size_bytes, UNLIMITED));
+        // SAFETY: the session closes its readers before itself.
+        let reader = unsafe { reader::open(self.handle, &topic, &policies, self.delivery, receiver)? };
+        self.readers.push((channel.topic.clone(), reader));
+        Ok(())
+    }
+
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
+        let topic = CString::new(channel.topic.as_str())?;
+        let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
+        let matching = self.matches.keep(matched);
+        // SAFETY: the session frees its writers when it is closed, and its matches after that.
+        let writer = unsafe { Writer::open(self.handle, &topic, &policies, matching)? };
+        self.writers.push((channel.topic.clone(), writer));
+        Ok(Publisher::Copying(Box::new(writer.publisher(channel.qos.congestion))))
+    }
+
+    fn effective(&self) -> Effective {
+        let mut settings = self.settings.clone();
+        for (topic, reader) in &self.readers {
+            settings.insert(format!("reader {topic}"), reader.handle().policies());
+        }
+        for (topic, writer) in &self.writers {
+            settings.insert(format!("writer {topic}"), writer.policies());
+        }
+        Effective {
+            transport: self.transport.clone(),
+            paths: vec![MessagePath::Network],
+            delivery: self.delivery,
+            receive_mode: middlemark_dds::how(self.delivery).into(),
+            zero_copy: false,
+            settings,
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        let ended: Vec<_> = self.readers.into_iter().map(|(_, reader)| reader.close()).collect();
+        for (_, writer) in self.writers {
+            // SAFETY: publishers are dropped before their session is closed.
+            unsafe { writer.free() };
+        }
+        // SAFETY: the session is open, its readers are closed and nobody publishes any more.
+        checked(unsafe { shim::mm_close(self.handle) }, "delete the participant")?;
+        ended.into_iter().collect()
+    }
+}
