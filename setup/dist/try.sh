@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the wheel in clean roots of Debian and runs `middlemark run quick` there: first without what it may take from
 # the system, then with it. `setup/dist/try.sh [RELEASE...]`, of bookworm and trixie. The checkout is only read.
+# QUICK has further arguments of that run, as `QUICK="--trials 1"` for a shorter one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder="$(realpath -m "${CARGO_TARGET_DIR:-target}")/dist"
@@ -38,7 +39,8 @@ in_root() {
 
 quick() {
   local begin=$SECONDS
-  in_root "$1" sh -c 'ip link set lo up && cd /root && middlemark run quick --out "$1"' quick "$2"
+  # shellcheck disable=SC2086 # several arguments
+  in_root "$1" sh -c 'ip link set lo up && cd /root && middlemark run quick --out "$@"' quick "$2" ${QUICK:-}
   say "$1, $2: $((SECONDS - begin)) s"
 }
 

@@ -39,7 +39,8 @@ def describe(worker: Path) -> Description:
     except (OSError, ValidationError):
         pass
     description = _parse(_ask(worker), worker)
-    _keep(cached, description)
+    if not any(service.missing for service in description.services):  # it may be installed before the next question
+        _keep(cached, description)
     return description
 
 
@@ -75,6 +76,12 @@ def needed_services(description: Description, profile: str, options: dict[str, O
 def counts_by_stream(description: Description) -> bool:
     """Whether the worker takes the messages of each stream: who doesn't say what takes a port is older than that."""
     return description.ports != "endpoints"
+
+
+def missing_service(description: Description) -> str | None:
+    """Why a service that the middleware needs as shipped can't run on this machine; None where all can."""
+    needed = needed_services(description, "default", {})
+    return next((f"{service.service}: {service.missing}" for service in needed if service.missing), None)
 
 
 def programs_of(description: Description) -> tuple[Path, ...]:

@@ -39,6 +39,7 @@ pub(crate) fn describe() -> Description {
         }],
         services: vec![ServiceNeed {
             library: None,
+            missing: None,
             programs: vec![],
             service: SERVER.into(),
             per: Per::Network,

@@ -7,6 +7,7 @@ use middlemark_contract::{
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
+use crate::broker::BrokerError;
 use crate::profiles::profiles;
 use crate::program;
 
@@ -39,6 +40,7 @@ pub(crate) fn describe() -> Description {
                 .map(|path| path.display().to_string())
                 .into_iter()
                 .collect(),
+            missing: program::find().is_none().then(|| BrokerError::Missing.to_string()),
         }],
         ports: PortHolders::Nothing,
         profiles: profiles(),

@@ -45,6 +45,7 @@ pub(crate) fn describe() -> Description {
         ],
         services: vec![ServiceNeed {
             library: None,
+            missing: None,
             service: ROUTING_MANAGER.into(),
             per: Per::Host,
             when: Vec::new(),

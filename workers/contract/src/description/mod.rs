@@ -134,6 +134,9 @@ pub struct ServiceNeed {
     /// The machine's programs that it executes, as absolute paths, so that they can be put where it runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
+    /// Why it can't run on this machine, with what to do; none where it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// What takes a port of the trial's range each, so that the range is as large as the trial needs.

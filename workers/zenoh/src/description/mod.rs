@@ -34,6 +34,7 @@ pub(crate) fn describe() -> Description {
         }],
         services: vec![ServiceNeed {
             library: None,
+            missing: None,
             service: ROUTER.into(),
             per: Per::Network,
             when: vec![When {
