@@ -1084,6 +1084,8 @@ class ServiceNeed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     library: Library | None = None
     """The system's program that it runs, where that isn't the worker with its library; none where it isn't installed."""
+    missing: str | None = None
+    """Why it can't run on this machine, with what to do; none where it can."""
     per: Per
     """How many: one for each host with applications, or one for each network."""
     programs: list[str] | None = None
