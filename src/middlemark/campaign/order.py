@@ -41,7 +41,7 @@ from middlemark.suite.yaml.model import closest_first
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.worker import executables
 from middlemark.worker.contract import Description
-from middlemark.worker.description import describe, distinct_profiles, missing_service
+from middlemark.worker.description import describe, describe_usable, distinct_profiles
 
 _WITH_A_WIDTH = ", ".join(
     ("a latency", *(f"`{each.name}`" for each in PLAIN if not (each.of_search or each.is_share or each.observed_by)))
@@ -174,14 +174,9 @@ def available_workers() -> tuple[dict[str, Worker], dict[str, str]]:
     unfit = {build.worker: build.reason or "not built" for build in executables.builds() if build.status != "built"}
     for middleware, path in executables.workers().items():
         try:
-            description = describe(path)
+            fit[middleware] = Worker(path, describe_usable(path))
         except WorkerFailed as failure:
             unfit[middleware] = failure.text + executables.remedy(middleware)
-            continue
-        if reason := missing_service(description):
-            unfit[middleware] = reason
-        else:
-            fit[middleware] = Worker(path, description)
     return fit, {middleware: reason for middleware, reason in unfit.items() if middleware not in fit}
 
 

@@ -44,6 +44,15 @@ def describe(worker: Path) -> Description:
     return description
 
 
+def describe_usable(worker: Path) -> Description:
+    """The same; a service that the middleware needs as shipped and that can't run here is a failure too."""
+    description = describe(worker)
+    for service in needed_services(description, "default", {}):
+        if service.missing:
+            raise WorkerFailed(f"{service.service}: {service.missing}", exit_status=None)
+    return description
+
+
 def resolved_options(description: Description, profile: str, options: dict[str, OptionValue]) -> dict[str, OptionValue]:
     """The value of every option: the suite's, else the profile's, else the default."""
     defaults = {option.name: option.default for option in description.options}
@@ -76,12 +85,6 @@ def needed_services(description: Description, profile: str, options: dict[str, O
 def counts_by_stream(description: Description) -> bool:
     """Whether the worker takes the messages of each stream: who doesn't say what takes a port is older than that."""
     return description.ports != "endpoints"
-
-
-def missing_service(description: Description) -> str | None:
-    """Why a service that the middleware needs as shipped can't run on this machine; None where all can."""
-    needed = needed_services(description, "default", {})
-    return next((f"{service.service}: {service.missing}" for service in needed if service.missing), None)
 
 
 def programs_of(description: Description) -> tuple[Path, ...]:
