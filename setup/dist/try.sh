@@ -52,6 +52,7 @@ try() {
   in_root "$1" middlemark doctor || true
   quick "$1" clean
   cp -L /etc/resolv.conf "$folder/$1/etc/resolv.conf"
+  chroot "$folder/$1" apt-get update -qq
   # Each line is a set of packages that one release has and another may not.
   in_root "$1" python3 -c 'from middlemark.worker.executables import builds
 for build in builds():
