@@ -87,6 +87,13 @@ def test_a_test_has_a_name_that_a_person_can_say() -> None:
     assert {name: path for name, path in named.items() if len(name) > LONGEST_NAME} == {}, "say it in fewer words"
 
 
+def test_no_file_has_both_sides_of_a_merge() -> None:
+    found = subprocess.run(
+        ["git", "grep", "-lIE", "^(<{7}|>{7}) "], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stdout.split()) == (1, []), "keep what both mean, and take out the marks"
+
+
 def test_no_modules_import_each_other_in_a_cycle() -> None:
     graph = grimp.build_graph("middlemark", exclude_type_checking_imports=True, cache_dir=None)
     imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}

@@ -75,6 +75,8 @@ class Soak:
             (folder / "suite.yaml").write_text(text)
             before = len(self.found.problems)
             self._to_its_end(folder)
+            # Whoever ends a soak early knows what it came to.
+            print(f"{self.found.campaigns} campaigns, {self.found.all_kills} kills", file=sys.stderr, flush=True)
             if len(self.found.problems) == before:  # else somebody will want to look
                 shutil.rmtree(folder)
         return self.found
