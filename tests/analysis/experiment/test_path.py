@@ -1,11 +1,15 @@
 """A trial whose counters contradict the path that its workers state is found out; what can't be proved is not judged."""
 
+from dataclasses import dataclass, replace
+
 import pytest
 
 from behaviour import Behaviour
-from middlemark.analysis.experiment.path import contradiction
+from middlemark.analysis.experiment.path import contradiction, transmitted
 from middlemark.results.counts import InterfaceTraffic, MessagePath, PathProof
 from middlemark.results.record import TrialRecord
+from middlemark.results.streaming import Frame
+from middlemark.results.trial_folder import TrialFolder
 from shared_runs import SharedRuns
 
 SUITE = """
@@ -18,21 +22,40 @@ topologies: C1-3
 NETWORK, MEMORY, SOCKET = MessagePath.NETWORK, MessagePath.SHARED_MEMORY, MessagePath.LOCAL_SOCKET
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A trial, and what it stored."""
+
+    record: TrialRecord
+    received: Frame
+
+
+def judged(trial: TrialFolder) -> Judged:
+    return Judged(trial.read_record(), trial.read_received())
+
+
 @pytest.fixture(scope="module")
-def record(runs: SharedRuns) -> TrialRecord:
+def trial(runs: SharedRuns) -> Judged:
     """Of 200 messages of 64 kB for three subscribers."""
     [trial] = runs.run(SUITE, {"udp": Behaviour()}).stored_trials()
-    return trial.read_record()
+    return judged(trial)
 
 
-def told(record: TrialRecord, paths: tuple[MessagePath, ...], sent_bytes: int, segments: tuple[str, ...] = ()) -> str:
+@pytest.fixture(scope="module")
+def overloaded(runs: SharedRuns) -> Judged:
+    """Of as many, of which three of four were sent after the window."""
+    [trial] = runs.run(SUITE, {"udp": Behaviour(slow_publisher=4.0)}).stored_trials()
+    return judged(trial)
+
+
+def told(trial: Judged, paths: tuple[MessagePath, ...], sent_bytes: int, segments: tuple[str, ...] = ()) -> str:
     """What is found where the workers state these paths and interfaces transmitted so many bytes."""
     traffic = InterfaceTraffic(
         interface="lo", received_bytes=0, received_packets=0, sent_bytes=sent_bytes, sent_packets=1
     )
-    stated = {name: effective.model_copy(update={"paths": paths}) for name, effective in record.effective.items()}
-    proof = dict.fromkeys(record.path, PathProof(interfaces=(traffic,), shared_memory=segments))
-    return contradiction(record.model_copy(update={"effective": stated, "path": proof}))
+    stated = {name: effective.model_copy(update={"paths": paths}) for name, effective in trial.record.effective.items()}
+    proof = dict.fromkeys(trial.record.path, PathProof(interfaces=(traffic,), shared_memory=segments))
+    return contradiction(trial.record.model_copy(update={"effective": stated, "path": proof}), trial.received)
 
 
 @pytest.mark.parametrize(
@@ -52,22 +75,30 @@ def told(record: TrialRecord, paths: tuple[MessagePath, ...], sent_bytes: int, s
     ],
 )  # fmt: skip
 def test_counters_that_contradict_the_stated_paths_are_told(
-    record: TrialRecord, paths: tuple[MessagePath, ...], sent_bytes: int, segments: tuple[str, ...], expected: str
+    trial: Judged, paths: tuple[MessagePath, ...], sent_bytes: int, segments: tuple[str, ...], expected: str
 ) -> None:
-    assert told(record, paths, sent_bytes, segments) == expected
+    assert told(trial, paths, sent_bytes, segments) == expected
 
 
-def test_a_trial_with_an_application_that_ended_within_the_window_proves_nothing(record: TrialRecord) -> None:
-    ended = record.model_copy(update={"interrupted": (next(iter(record.path)),)})
-    assert told(ended, (NETWORK,), 0) == ""
+def test_a_trial_with_an_application_that_ended_within_the_window_proves_nothing(trial: Judged) -> None:
+    ended = trial.record.model_copy(update={"interrupted": (next(iter(trial.record.path)),)})
+    assert told(replace(trial, record=ended), (NETWORK,), 0) == ""
 
 
-def test_little_traffic_on_an_interface_may_be_of_other_programs(record: TrialRecord) -> None:
-    few = record.model_copy(
-        update={
-            "counts": record.counts.model_copy(
-                update={"publishers": tuple(each.model_copy(update={"sent": 2}) for each in record.counts.publishers)}
-            )
-        }
-    )
-    assert told(few, (MEMORY,), 900_000, ("s",)) == ""
+def test_little_traffic_on_an_interface_may_be_of_other_programs(trial: Judged) -> None:
+    publishers = tuple(each.model_copy(update={"sent": 2}) for each in trial.record.counts.publishers)
+    counts = trial.record.counts.model_copy(update={"publishers": publishers})
+    few = trial.record.model_copy(update={"counts": counts})
+    assert told(replace(trial, record=few), (MEMORY,), 900_000, ("s",)) == ""
+
+
+def test_messages_that_arrived_after_the_window_are_not_missed_on_interfaces(overloaded: Judged) -> None:
+    of_the_window = 50 * 66_000
+    assert told(overloaded, (NETWORK,), of_the_window) == ""
+    assert told(overloaded, (NETWORK,), of_the_window // 4) != ""
+
+
+def test_bytes_of_a_window_are_not_divided_among_messages_sent_after_it(trial: Judged, overloaded: Judged) -> None:
+    assert transmitted([trial.record]) is not None
+    assert transmitted([overloaded.record]) is None
+    assert transmitted([overloaded.record, trial.record]) == transmitted([trial.record])

@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from middlemark.analysis.experiment.conditions import Spread, spread
+from middlemark.analysis.metrics.traffic import OVERLOAD_BELOW
 from middlemark.results.counts import MessagePath
 from middlemark.results.record import TrialRecord
+from middlemark.results.streaming import FLOW, Frame, row_chunks
 
 OUTSIDE = 0.5
 """Interfaces that transmit less than this share of the payload's bytes did not transmit the payload."""
@@ -42,8 +46,8 @@ class Transmitted:
 
 
 def transmitted(records: Sequence[TrialRecord]) -> Transmitted | None:
-    """What left through interfaces for each message; of trials in which every application lived through the window."""
-    whole = [record for record in records if record.path and _sent(record) and not record.interrupted]
+    """What left through interfaces for each message; of trials whose window had all of their messages."""
+    whole = [record for record in records if _is_provable(record) and not _is_sent_after_window(record)]
     if not whole:
         return None
     by_interface: dict[str, list[float]] = {}
@@ -51,30 +55,28 @@ def transmitted(records: Sequence[TrialRecord]) -> Transmitted | None:
         sent = sum(_sent(record).values())
         for name, sent_bytes in left_through(record).items():
             by_interface.setdefault(name, []).append(sent_bytes / sent)
-    sizes = {stream.name: stream.mean_bytes for stream in whole[0].trial.experiment.streams}
-    sent_of = _sent(whole[0])
-    segments = [len({name for path in record.path.values() for name in path.shared_memory}) for record in whole]
+    segments = [len(_segments(record)) for record in whole]
     return Transmitted(
         interfaces=tuple((name, each) for name, values in sorted(by_interface.items()) if (each := spread(values))),
-        payload_bytes=sum(sizes[name] * count for name, count in sent_of.items()) / sum(sent_of.values()),
+        payload_bytes=_sent_bytes(whole[0]) / sum(_sent(whole[0]).values()),
         segments=(min(segments), max(segments)),
     )
 
 
-def contradiction(record: TrialRecord) -> str:
+def contradiction(record: TrialRecord, received: Frame) -> str:
     """How the kernel's counters contradict the paths that the workers state; empty where they don't, or can't."""
     stated = {path for effective in record.effective.values() for path in effective.paths}
-    found = transmitted([record])
-    if not stated or found is None:
+    if not stated or not _is_provable(record):
         return ""
     words = " or ".join(path.words for path in sorted(stated))
-    transmitted_bytes = sum(left_through(record).values())
-    if MessagePath.NETWORK not in stated and found.is_by_network and transmitted_bytes >= LEAST_BYTES:
-        names = ", ".join(name for name, _ in found.interfaces)
-        return f"messages take {words}, but {transmitted_bytes} bytes left through {names}, enough for the payload"
-    if stated == {MessagePath.NETWORK} and transmitted_bytes < OUTSIDE * _arrived_bytes(record):
-        return f"messages take the network, but only {transmitted_bytes} bytes left through interfaces"
-    if stated == {MessagePath.SHARED_MEMORY} and not found.segments[1]:
+    through = left_through(record)
+    left_bytes = sum(through.values())
+    if MessagePath.NETWORK not in stated and left_bytes >= max(LEAST_BYTES, OUTSIDE * _sent_bytes(record)):
+        names = ", ".join(sorted(through))
+        return f"messages take {words}, but {left_bytes} bytes left through {names}, enough for the payload"
+    if stated == {MessagePath.NETWORK} and left_bytes < OUTSIDE * _arrived_bytes(record, received):
+        return f"messages take the network, but only {left_bytes} bytes left through interfaces"
+    if stated == {MessagePath.SHARED_MEMORY} and not _segments(record):
         return "messages take shared memory, but no application had any mapped"
     return ""
 
@@ -101,11 +103,40 @@ def _sent(record: TrialRecord) -> dict[str, int]:
     return {name: count for name, count in sent.items() if count}
 
 
-def _arrived_bytes(record: TrialRecord) -> float:
-    """The payload of all messages that arrived anywhere, each once: one frame may serve many subscribers."""
+def _sent_bytes(record: TrialRecord) -> float:
+    """The payload of all messages sent."""
     sizes = {stream.name: stream.mean_bytes for stream in record.trial.experiment.streams}
-    most: dict[tuple[str, int], int] = {}
-    for counts in record.counts.subscribers:
-        key = (counts.stream, counts.publisher)
-        most[key] = max(most.get(key, 0), counts.received)
-    return sum(sizes[stream] * count for (stream, _), count in most.items())
+    return sum(sizes[name] * count for name, count in _sent(record).items())
+
+
+def _is_provable(record: TrialRecord) -> bool:
+    """Whether its counters are of every application's whole window."""
+    return bool(record.path and _sent(record)) and not record.interrupted
+
+
+def _is_sent_after_window(record: TrialRecord) -> bool:
+    """Whether an overloaded publisher sent much of it when the interfaces' bytes had been read."""
+    window = record.window
+    if window is None:
+        return False
+    last_ns = max(publisher.last_returned_ns for publisher in record.counts.publishers)
+    return window.end_ns - window.begin_ns < OVERLOAD_BELOW * (last_ns - window.begin_ns)
+
+
+def _segments(record: TrialRecord) -> set[str]:
+    """The shared-memory segments that its applications had mapped."""
+    return {name for path in record.path.values() for name in path.shared_memory}
+
+
+def _arrived_bytes(record: TrialRecord, received: Frame) -> float:
+    """The payload of all messages that arrived anywhere, each once: one frame may serve many subscribers.
+
+    Only those that arrived before the interfaces' bytes were read at the window's end: others may have left afterwards.
+    """
+    end_ns = record.window.end_ns if record.window else 0
+    in_time = received.filter(pl.col("received_ns") <= end_ns)
+    by_chunk = [chunk.group_by(FLOW).len() for chunk in row_chunks(in_time, *FLOW)]
+    by_flow = pl.concat(by_chunk).group_by(FLOW).agg(pl.col("len").sum())
+    most = by_flow.group_by("stream", "publisher").agg(pl.col("len").max())
+    streams = record.trial.experiment.streams
+    return float(sum(streams[stream].mean_bytes * count for stream, _, count in most.iter_rows()))

@@ -42,7 +42,7 @@ def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int
             f"the hypervisor took {100 * stolen:.2f} % of the machine's CPU time; {100 * bounds.steal:g} % is allowed"
         )
         reasons_found.append(InvalidReason(kind=InvalidKind.STEAL, text=text))
-    if text := contradiction(record):
+    if text := contradiction(record, received):
         reasons_found.append(InvalidReason(kind=InvalidKind.PATH, text=text))
     return (*reasons_found, *unlike(record.links))
 
