@@ -57,13 +57,6 @@ def test_a_folder_has_at_most_a_dozen_entries() -> None:
     )
 
 
-def test_no_text_keeps_the_marks_of_a_merge() -> None:
-    found = subprocess.run(
-        ["git", "grep", "--untracked", "-nIE", "^(<{7}|>{7}) "], cwd=ROOT, check=False, capture_output=True, text=True
-    ).stdout
-    assert found == "", "two versions of one text: choose what holds, and delete the other with the marks"
-
-
 def test_a_module_has_at_most_300_lines() -> None:
     modules = [*SOURCE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules}

@@ -7,12 +7,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 
 from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.errors import StoreError
 from middlemark.plan import Failed, NotApplicable
+from middlemark.report.elements.tables import Cell
 from middlemark.report.output.html import render, write_report
+from middlemark.report.output.markup import value_cell
 from report_page import specs as page_specs
 from shared_runs import SharedRuns
 
@@ -152,6 +155,14 @@ def test_the_configuration_and_the_path_of_each_are_shown(text: str) -> None:
 
 def test_it_says_what_an_interval_over_three_trials_is_worth(text: str) -> None:
     assert "holds the true median in at most 75 % of cases" in text
+
+
+def test_only_a_reason_takes_the_width_of_words() -> None:
+    absent, reasoned = (
+        str(value_cell(cell, "", Markup())) for cell in (Cell(None), Cell(None, reason="too few samples"))
+    )
+    assert 'class="value missing"' in absent
+    assert 'class="value missing reason"' in reasoned
 
 
 def test_too_few_samples_are_said_and_never_nan(text: str) -> None:

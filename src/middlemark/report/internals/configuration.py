@@ -111,7 +111,7 @@ def _traffic(each: ExperimentFindings) -> tuple[str, ...]:
             seen = most.get(interface.interface, (0, 0))
             most[interface.interface] = max(seen, (interface.received_bytes, interface.received_packets))
     return tuple(
-        f"{name}: {size(received_bytes)} in {packets:,} packets".replace(",", NARROW_SPACE)
+        f"{name}: {size(received_bytes)} in {packets:,} packet{'s' * (packets != 1)}".replace(",", NARROW_SPACE)
         for name, (received_bytes, packets) in sorted(most.items())
     )
 
@@ -153,7 +153,8 @@ def path_table(comparison: Comparison, who: Mapping[str, Series]) -> Table | Non
         rows.append([*row, *(words(each) for words in on_cpus.values())])
     columns = (
         MIDDLEWARE,
-        *named("transport", "deployment"),
+        sentences("transport"),
+        *named("deployment"),
         *values("payload", "on interfaces, a message", "shared memory"),
         *named("messages went"),
         *(sentences(heading) for heading in on_cpus),

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.tables import Cell, Holds, Table
 
 
@@ -40,7 +41,7 @@ def _value_cell(cell: Cell, kind: str = "", before: str = "") -> str:
     text = escape(cell.text)
     linked = f'<a href="{escape(cell.link)}">{text}</a>' if cell.link else text
     parts = [
-        f'<td class="value{kind}{" missing" if cell.is_missing else ""}">{escape(before)}',
+        f'<td class="value{kind}{_missing(cell)}">{escape(before)}',
         f'<span class="note">{escape(cell.quantile)}</span> ' if cell.quantile else "",
         f'<span class="number">{linked}</span>',
         *(f' <span class="interval">{escape(each)}</span>' for each in (cell.clocks, cell.interval) if each),
@@ -49,6 +50,13 @@ def _value_cell(cell: Cell, kind: str = "", before: str = "") -> str:
         "</td>\n",
     ]
     return "".join(parts)
+
+
+def _missing(cell: Cell) -> str:
+    """A reason needs room for its words; a dash needs none."""
+    if not cell.is_missing:
+        return ""
+    return " missing" if cell.text == ABSENT else " missing reason"
 
 
 QUOTED = re.compile(r"`([^`]+)`")
