@@ -3,12 +3,17 @@
 Nothing here prints or exits: `cli.main` turns an error into one message and its exit code.
 An outcome of a trial is no error: it is data, see `middlemark.plan.Outcome`.
 
-MiddlemarkError 4 ├── UsageError 2 the command line names something that does not exist ├── SuiteError 2 a suite file
-says what can't be: file, line, text, what is allowed ├── EnvironmentNotReady 3 something is missing on the machine:
-what, and its remedy │ └── EnvironmentBroke 3 it was there, and broke while it was used ├── WorkerFailed 3 a worker
-failed outside a trial: exit, last log lines, path ├── StoreError 3 a run's folder can't be read or written: path,
-cause ├── ResultsNotAccepted 1 it ran, but a trial is invalid or a threshold was missed ├── Interrupted 130 the user
-ended it; the run can be resumed └── InternalError 4 a mistake of Middlemark itself
+MiddlemarkError
+├── UsageError           2    the command line names something that does not exist
+├── SuiteError           2    a suite file says what can't be: file, line, text, what is allowed
+├── EnvironmentUnusable  3    what a run needs of the machine: what, and its remedy
+│   ├── EnvironmentNotReady   it is missing
+│   └── EnvironmentBroke      it was there, and broke while it was used
+├── WorkerFailed         3    a worker failed outside a trial: exit, last log lines, path
+├── StoreError           3    a run's folder can't be read or written: path, cause
+├── ResultsNotAccepted   1    it ran, but a trial is invalid or a threshold was missed
+├── Interrupted          130  the user ended it; the run can be resumed
+└── InternalError        4    a mistake of Middlemark itself
 """
 
 from collections.abc import Sequence
@@ -71,8 +76,8 @@ class SuiteError(MiddlemarkError):
         self.allowed = allowed
 
 
-class EnvironmentNotReady(MiddlemarkError):
-    """Something that a run needs is missing on this machine."""
+class EnvironmentUnusable(MiddlemarkError):
+    """Something that a run needs of this machine can't be used: it is missing, or it broke."""
 
     exit_code = ExitCode.ENVIRONMENT
 
@@ -81,7 +86,11 @@ class EnvironmentNotReady(MiddlemarkError):
         self.missing = missing
 
 
-class EnvironmentBroke(EnvironmentNotReady):
+class EnvironmentNotReady(EnvironmentUnusable):
+    """It is missing on this machine."""
+
+
+class EnvironmentBroke(EnvironmentUnusable):
     """It was there, and broke while it was used, as what somebody kills does: another time it may do."""
 
 

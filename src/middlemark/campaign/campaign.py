@@ -2,8 +2,8 @@
 
 It repeats disturbed trials, skips refused ones, and resumes interrupted runs.
 
-It runs no step of a trial itself (`trial` does) and shows nothing: an observer gets events. Whether what is stored is
-accepted, `acceptance` says.
+It runs no step of a trial itself (`trial` does) and shows nothing: `progress` tells an observer. Whether what is stored
+is accepted, `acceptance` says.
 """
 
 from __future__ import annotations
@@ -11,41 +11,24 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from middlemark.analysis.metrics.stored import StoredResult, read_result
 from middlemark.analysis.search.stopping import asks_for_more, next_trials
 from middlemark.campaign.manifest import Resumed, new_manifest, resumed
 from middlemark.campaign.order import CampaignResources, Order
+from middlemark.campaign.progress import Progress
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.run import run_trial
 from middlemark.errors import Interrupted
-from middlemark.plan import (
-    FIXED_COST_NS,
-    Caution,
-    Invalid,
-    InvalidKind,
-    NotApplicable,
-    Trial,
-    WarningKind,
-    campaign_duration_ns,
-)
+from middlemark.plan import Caution, Invalid, InvalidKind, NotApplicable, Trial, WarningKind
 from middlemark.results.files import is_there
 from middlemark.results.manifest import Manifest
-from middlemark.results.progress import (
-    CampaignExtended,
-    CampaignFinished,
-    CampaignStarted,
-    Observer,
-    StepReached,
-    TrialFinished,
-    TrialStarted,
-    Unobserved,
-)
+from middlemark.results.progress import Observer, Unobserved
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Observation, Suite
@@ -63,7 +46,7 @@ def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     manifest = new_manifest(order)
     with RunFolder.created(path, manifest) as run, ledger.opened() as entries:
         resources = CampaignResources(order.workers, order.base, entries, order.definition.disturbance)
-        asyncio.run(Campaign(run, order.definition, manifest, resources, observer or Unobserved()).run())
+        asyncio.run(Campaign(run, order.definition, manifest, resources, _progress(path, observer)).run())
 
 
 def resume_run(
@@ -78,8 +61,14 @@ def resume_run(
     with run.locked(), ledger.opened() as entries:
         earlier = resumed(run, against, across=across)
         resources = CampaignResources(earlier.workers, earlier.base, entries, earlier.definition.disturbance)
-        campaign = Campaign(run, earlier.definition, earlier.manifest, resources, observer or Unobserved(), earlier)
+        campaign = Campaign(
+            run, earlier.definition, earlier.manifest, resources, _progress(run.path, observer), earlier
+        )
         asyncio.run(campaign.run())
+
+
+def _progress(folder: Path, observer: Observer | None) -> Progress:
+    return Progress(folder, observer or Unobserved())
 
 
 @dataclass
@@ -90,7 +79,7 @@ class Campaign:
     definition: Suite | Demand
     manifest: Manifest
     resources: CampaignResources
-    observer: Observer
+    progress: Progress
     resumed: Resumed | None = None
     """None where the run is new."""
     _refused: dict[tuple[str, Observation | None], NotApplicable] = field(default_factory=dict)
@@ -99,7 +88,6 @@ class Campaign:
     """By trial."""
     _disturbed: dict[str, int] = field(default_factory=dict)
     """By trial that was disturbed at its last attempt: how many attempts it has had."""
-    _fixed_costs_ns: list[int] = field(default_factory=list)
     _results: dict[str, StoredResult] = field(default_factory=dict)
     """By trial; of those that were looked at to decide on further ones."""
 
@@ -112,21 +100,19 @@ class Campaign:
                 loop.add_signal_handler(number, task.cancel if task else lambda: None)
                 handlers.callback(loop.remove_signal_handler, number)
             self._count_stored()
-            stored = len(self._outcomes)
-            planned = len(self.manifest.trials)
-            self.observer.observe(CampaignStarted(self.run_folder.path, self.manifest.suite, planned, stored))
+            self.progress.campaign_started(self.manifest, len(self._outcomes))
             try:
                 await self._run_all(self._to_run())
                 while self._extend():
                     await self._run_all(self._to_run())
                 await self._run_all(self._to_repeat())
             except asyncio.CancelledError:
-                self._finished(interrupted=True)
+                self.progress.campaign_finished(self._outcomes.values(), interrupted=True)
                 raise Interrupted(
                     f"interrupted after {len(self._outcomes)} of {len(self.manifest.trials)} trials",
                     remedy=f"continue with: middlemark run --resume {self.run_folder.path}",
                 ) from None
-            self._finished(interrupted=False)
+            self.progress.campaign_finished(self._outcomes.values(), interrupted=False)
 
     def _to_run(self) -> list[Trial]:
         return [trial for trial in self.manifest.trials if not self._is_stored(trial)]
@@ -153,7 +139,7 @@ class Campaign:
         self.manifest = self.manifest.model_copy(update={"trials": trials, "widths": more.widths})
         self.run_folder.write_manifest(self.manifest)
         if more.trials:
-            self.observer.observe(CampaignExtended(len(trials), more.why))
+            self.progress.campaign_extended(len(trials), more.why)
         return bool(more.trials)
 
     def _count_stored(self) -> None:
@@ -180,8 +166,10 @@ class Campaign:
             finished = _repeated(self._with_differences(finished), earlier)
             self.run_folder.trial(trial.id).finish(finished.record)
             self._remember(finished.record)
-            self._learn_cost(finished, (time.monotonic_ns() - begin_ns) // (finished.record.attempt - earlier))
-            self._report(finished, time.monotonic_ns() - begin_ns, trials[index + 1 :])
+            took_ns = time.monotonic_ns() - begin_ns
+            self.progress.learn_cost(finished, took_ns // (finished.record.attempt - earlier))
+            remaining = (later for later in trials[index + 1 :] if _kind(later) not in self._refused)
+            self.progress.trial_finished(finished, took_ns, remaining)
 
     def _with_differences(self, finished: FinishedTrial) -> FinishedTrial:
         if self.resumed is None or not self.resumed.differences:
@@ -198,64 +186,18 @@ class Campaign:
         """Repeats a trial that the machine disturbed, and no other: a failure is a result."""
         attempt = 1 + self._disturbed.get(trial.id, 0)
         while True:
-            self._announce(trial, attempt)
+            self.progress.trial_started(trial, attempt)
             folder = self.run_folder.trial(trial.id)
             finished = await run_trial(
                 trial,
                 self.resources,
                 folder,
                 attempt,
-                lambda step, seconds: self.observer.observe(StepReached(trial.id, step, seconds)),
+                partial(self.progress.step_reached, trial),
             )
             if attempt > self.resources.bounds.repeats or not _is_disturbed(finished.record):
                 return finished
             attempt += 1
-
-    def _announce(self, trial: Trial, attempt: int) -> None:
-        point = trial.experiment
-        started = TrialStarted(
-            trial=trial.id,
-            experiment=point.key,
-            middleware=point.middleware,
-            profile=point.profile,
-            side=point.side or "",
-            workload=point.workload,
-            number=trial.number,
-            attempt=attempt,
-        )
-        self.observer.observe(started)
-
-    def _learn_cost(self, finished: FinishedTrial, took_ns: int) -> None:
-        if finished.record.window is not None:
-            windows = finished.record.trial.experiment.windows
-            self._fixed_costs_ns.append(took_ns - windows.warm_up_ns - windows.window_ns)
-
-    def _report(self, finished: FinishedTrial, took_ns: int, rest: Iterable[Trial]) -> None:
-        trial, outcome = finished.record.trial, finished.record.outcome
-        known = self._fixed_costs_ns
-        fixed_cost_ns = max(sum(known) // len(known), 0) if known else FIXED_COST_NS
-        to_run = [each for each in rest if _kind(each) not in self._refused]
-        self.observer.observe(
-            TrialFinished(
-                trial=trial.id,
-                experiment=trial.experiment.key,
-                middleware=trial.experiment.middleware,
-                profile=trial.experiment.profile,
-                side=trial.experiment.side or "",
-                workload=trial.experiment.workload,
-                number=trial.number,
-                attempt=finished.record.attempt,
-                outcome=outcome.kind,
-                detail=outcome.detail,
-                headline=finished.headline,
-                seconds=took_ns / 1e9,
-                seconds_left=campaign_duration_ns(to_run, fixed_cost_ns=fixed_cost_ns) / 1e9,
-            )
-        )
-
-    def _finished(self, *, interrupted: bool) -> None:
-        counts = dict(Counter(self._outcomes.values()))
-        self.observer.observe(CampaignFinished(self.run_folder.path, interrupted, counts))
 
 
 def _repeated(finished: FinishedTrial, earlier: int) -> FinishedTrial:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from middlemark.campaign.campaign import resume_run, run_new
 from middlemark.campaign.order import Order, available_workers, order_suite
-from middlemark.errors import EnvironmentNotReady, Interrupted
+from middlemark.errors import EnvironmentUnusable, Interrupted
 from middlemark.plan import Experiment, Trial, campaign_duration_ns
 from middlemark.results.manifest import Reproduction
 from middlemark.results.progress import Event, Observer, TrialFinished
@@ -101,7 +101,7 @@ def lacking(trials: Sequence[Trial]) -> dict[str, str]:
 def _containers_missing() -> str | None:
     try:
         container.runtime()
-    except EnvironmentNotReady as missing:
+    except EnvironmentUnusable as missing:
         return missing.text
     return None
 

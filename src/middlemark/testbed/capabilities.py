@@ -9,7 +9,7 @@ import os
 import shutil
 from functools import cache
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentUnusable
 from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.plan.topology.network import Direction
 from middlemark.testbed import observers
@@ -38,7 +38,7 @@ def namespaces_missing() -> str | None:
         required("nsenter")
         needed = f"{required('ip')} link add v0 type veth peer name v1 && {required('ip')} link add b0 type bridge"
         return _failure([*_namespaces_command("--net", "--mount", "--uts", "--ipc"), "sh", "-c", needed])
-    except EnvironmentNotReady as error:
+    except EnvironmentUnusable as error:
         return str(error)
 
 
@@ -66,7 +66,7 @@ def netem_missing() -> str | None:
     try:
         wanted = _netem_wanted()
         return namespaces_missing() or _failure([*_namespaces_command("--net"), "sh", "-ec", wanted])
-    except EnvironmentNotReady as error:
+    except EnvironmentUnusable as error:
         return str(error)
 
 
@@ -99,14 +99,14 @@ def _relay() -> Fact:
 def _resources() -> Fact:
     try:
         return Fact("resources", str(executable("resources")), True)
-    except EnvironmentNotReady as missing:
+    except EnvironmentUnusable as missing:
         return Fact("resources", missing.text, None, "make workers: only the observation `resources` needs it")
 
 
 def _capture() -> Fact:
     try:
         return Fact("capture", str(executable("capture")), True)
-    except EnvironmentNotReady as missing:
+    except EnvironmentUnusable as missing:
         return Fact("capture", missing.text, None, "make workers: only the observation `capture` needs it")
 
 

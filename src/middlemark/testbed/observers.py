@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentUnusable
 from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.plan import CaptureBounds
 from middlemark.results.tables import MACHINE_SCHEMA, PROCESSES_SCHEMA
@@ -132,7 +132,7 @@ def kernel_path_missing() -> str | None:
     """Why the kernel can't be observed here; None where it can."""
     try:
         answer = answer_of([executable("kernel-path"), "check"], within_s=_PATIENCE_S)
-    except EnvironmentNotReady as error:
+    except EnvironmentUnusable as error:
         return str(error)
     except NoAnswer as reason:
         return f"middlemark-kernel-path can't check it: {reason}"

@@ -9,7 +9,7 @@ from typing import cast
 import psutil
 import pytest
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentUnusable
 from middlemark.testbed.hosts import clock_sync
 from middlemark.testbed.hosts.clock_sync import Reading, measured_offset, parsed_ptp, ptp_clock
 from middlemark.testbed.hosts.ssh import SshHost
@@ -116,7 +116,7 @@ def test_a_probe_that_does_not_tell_the_clock_is_heard_within_bounds(
     monkeypatch.setattr(child, "LONGEST_LINE_BYTES", 1 << 20)
     probe = tmp_path / "probe.py"
     probe.write_text(f"import sys, time\nsys.stdin.buffer.read(1)\n{answers}\n")
-    with ledger.opened() as entries, pytest.raises(EnvironmentNotReady, match="not what the clock is") as caught:
+    with ledger.opened() as entries, pytest.raises(EnvironmentUnusable, match="not what the clock is") as caught:
         measured_offset(cast("SshHost", OtherMachine(tmp_path / "pmc")), probe, entries)
     assert said in caught.value.text
     assert len(caught.value.text) < 2000

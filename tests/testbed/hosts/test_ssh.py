@@ -17,7 +17,7 @@ import pytest
 from middlemark.analysis.metrics.resources import resource_values
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.plan import Valid
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
@@ -294,6 +294,6 @@ def test_a_target_is_never_an_option_of_the_client() -> None:
 def test_what_a_machine_sends_in_place_of_samples_is_refused(host: SshHost, entries: Ledger, tmp_path: Path) -> None:
     folder, _ = host.create_folder("mm00aaaaaaaaaa", entries)
     host.connection.run(f"ln -s /etc/passwd {folder}/publisher_0.published.npy")
-    with pytest.raises(EnvironmentNotReady, match="no regular file"):
+    with pytest.raises(EnvironmentBroke, match="no regular file"):
         host.collect(folder, tmp_path / "collected")
     assert list((tmp_path / "collected").iterdir()) == []

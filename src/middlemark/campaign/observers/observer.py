@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.processes import TrialProcesses
-from middlemark.errors import EnvironmentNotReady, StoreError
+from middlemark.errors import EnvironmentUnusable, StoreError
 from middlemark.results.record import Window
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.processes.ledger import Ledger
@@ -85,7 +85,7 @@ class ObserverProgram(Generic[R]):
         """What is done within may fail: then the reason is noted, and the program ends."""
         try:
             yield
-        except (EnvironmentNotReady, StoreError, OSError) as lacking:
+        except (EnvironmentUnusable, StoreError, OSError) as lacking:
             self.unavailable[self.what] = " ".join(str(lacking).splitlines())
             self.end()
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from middlemark.campaign.observers.observer import ObserverFile, ObserverProgram, TrialObserver
 from middlemark.campaign.trial.environment import TrialEnvironment
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentUnusable
 from middlemark.results.files import write_with
 from middlemark.results.record import CapturedLink, CaptureRecord, LinkTraffic, Phase, Window
 from middlemark.results.trial_folder import TrialFolder
@@ -65,7 +65,7 @@ class WireObserver(TrialObserver):
     def _read(self, ended: Phase | None) -> None:
         try:
             counters = self.environment.testbed.counters()
-        except (EnvironmentNotReady, OSError) as gone:
+        except (EnvironmentUnusable, OSError) as gone:
             self.unavailable["wire"] = str(gone)
         else:
             self._readings.append((ended, time.monotonic_ns(), counters))

@@ -49,6 +49,7 @@ class Lifecycle:
         self, trial: Trial, processes: TrialProcesses, environment: TrialEnvironment, observer: TrialObserver
     ) -> None:
         self.trial = trial
+        self.environment = environment
         self.observer = observer
         self.processes = processes
         self.specs = processes.specs
@@ -60,9 +61,6 @@ class Lifecycle:
         """Over the same time."""
         self.ended_conditions: tuple[str, ...] = ()
         """What kept up a condition and ended before all was published, in words."""
-        self._loads = environment.loads
-        self._awake = environment.kept_awake
-        self._testbed = environment.testbed
         self.links: tuple[LinkMeasured, ...] = ()
         """What its links were like before it, and after it where it came to its end."""
         self.clocks: dict[str, ClockAgreement] = {}
@@ -115,10 +113,10 @@ class Lifecycle:
         begin_ns = _from_now(max(windows.warm_up_ns, HEADSTART_NS))
         end_ns = begin_ns + windows.window_ns
         self.window = Window(t0_ns=self.t0_ns or 0, begin_ns=begin_ns, end_ns=end_ns)
-        self._testbed.begin(begin_ns)
+        self.environment.testbed.begin(begin_ns)
         self._open_window((*self.specs.applications, *self.specs.services))
-        loads_before = {host: load.read() for host, load in self._loads.items()}
-        spun_before_ns = self._awake.spent_ns() if self._awake else 0
+        loads_before = {host: load.read() for host, load in self.environment.loads.items()}
+        spun_before_ns = self.environment.kept_awake.spent_ns() if self.environment.kept_awake else 0
         before = self.processes.resident_bytes() if self.trial.experiment.timeline else {}
         faults = asyncio.create_task(self.faults.perform(begin_ns))
         observing = asyncio.create_task(self.observer.during(self.window))
@@ -130,17 +128,21 @@ class Lifecycle:
             faults.cancel()
             observing.cancel()
         self.ended_conditions = tuple(self._ended())
-        if self._awake:
-            spent_ns = self._awake.spent_ns() - spun_before_ns
-            self.kept_awake = KeptAwakeFacts(means=self._awake.means.value, spinners_cpu_ns=max(spent_ns, 0))
-        self.loads_reached = {host: _load_reached(load, loads_before[host]) for host, load in self._loads.items()}
+        if self.environment.kept_awake:
+            spent_ns = self.environment.kept_awake.spent_ns() - spun_before_ns
+            self.kept_awake = KeptAwakeFacts(
+                means=self.environment.kept_awake.means.value, spinners_cpu_ns=max(spent_ns, 0)
+            )
+        self.loads_reached = {
+            host: _load_reached(load, loads_before[host]) for host, load in self.environment.loads.items()
+        }
         after = self.processes.resident_bytes() if before else {}
         lasting = before.keys() & after.keys() - set(self.processes.restarted())
         self.memory_growth_bytes = {name: after[name] - before[name] for name in sorted(lasting)}
 
     def _ended(self) -> list[str]:
-        awake = self._awake.ended() if self._awake else []
-        return awake + [f"{what} of {host}" for host, load in self._loads.items() for what in load.ended()]
+        awake = self.environment.kept_awake.ended() if self.environment.kept_awake else []
+        return awake + [f"{what} of {host}" for host, load in self.environment.loads.items() for what in load.ended()]
 
     async def join(self, name: str) -> None:
         """Brings a new process of an application or service into the window under way."""

@@ -14,7 +14,7 @@ from typing import Literal
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.validity import unlike
-from middlemark.errors import EnvironmentNotReady, InternalError
+from middlemark.errors import EnvironmentUnusable, InternalError
 from middlemark.plan import Invalid, PlannedFault
 from middlemark.results.record import LinkMeasured
 from middlemark.testbed.network.shaping import RelayReport
@@ -83,7 +83,7 @@ def _route(route: Route, testbed: Testbed, when: When) -> LinkMeasured:
     for number in range(1, PROBES + 1):
         try:
             measured = probe_route(route, testbed.ledger)
-        except EnvironmentNotReady as lacking:
+        except EnvironmentUnusable as lacking:
             metrics, problem = {"probes": number}, "; ".join(lacking.missing.splitlines())
             break
         metrics = {"probes": number} | _metrics(measured)

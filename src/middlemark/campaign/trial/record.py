@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.campaign.trial import validity
 from middlemark.campaign.trial.lifecycle import Lifecycle, path_of
-from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, Trial, Valid
+from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, Outcome, Valid
 from middlemark.results.counts import (
     Counts,
     FirstMatch,
@@ -38,12 +38,6 @@ class FinishedTrial:
     record: TrialRecord
     headline: Headline | None = None
     """None of a trial that left no samples, or whose accounting does not add up."""
-
-
-def not_applicable(trial: Trial, attempt: int, capability: str, reason: str) -> FinishedTrial:
-    """Of a trial that was not begun."""
-    outcome = NotApplicable(capability=capability, reason=reason)
-    return FinishedTrial(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
 
 
 def ended_record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord:

@@ -17,18 +17,19 @@ from middlemark.campaign.observers.processes import KernelPathObserver, Resource
 from middlemark.campaign.observers.traffic import CaptureObserver, WireObserver
 from middlemark.campaign.order import CampaignResources
 from middlemark.campaign.trial import link_check, record, samples
-from middlemark.campaign.trial.environment import TrialEnvironment, clock_agreement, prepared
+from middlemark.campaign.trial.environment import clock_agreement, prepared
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.spec import process_specs
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, StoreError
-from middlemark.plan import Failed, Trial
+from middlemark.plan import Failed, NotApplicable, Outcome, Trial
 from middlemark.results.files import writing
 from middlemark.results.record import TrialRecord, is_valid
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.suite import Disturbance, Observation
+from middlemark.testbed.processes.ledger import Ledger
 
 Reached = Callable[[str, float | None], None]
 
@@ -47,51 +48,50 @@ async def run_trial(
     """Runs the trial and stores all of it but its record; what broke on the way is how it failed."""
     folder.clear()
     try:
-        return await _run(trial, resources, folder, attempt, reached)
+        with ExitStack() as stack:
+            lifecycle = _prepared(trial, resources, folder, stack)
+            ended = await _executed(lifecycle, resources.ledger, folder, reached)
+    except TrialOver as over:
+        return FinishedTrial(TrialRecord(trial=trial, outcome=over.outcome, attempt=attempt))
     except EnvironmentBroke as broke:
         outcome = Failed(application="middlemark", doing="using the test-bed", causes=tuple(broke.missing.splitlines()))
         return FinishedTrial(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
+    if ended is not None:
+        return FinishedTrial(record.ended_record(lifecycle, ended, attempt))
+    return _analysed(lifecycle, folder, resources.bounds, attempt)
 
 
-async def _run(
-    trial: Trial, resources: CampaignResources, folder: TrialFolder, attempt: int, reached: Reached
-) -> FinishedTrial:
-    """The same, where nothing breaks; what this machine can't make is not applicable."""
-    with ExitStack() as stack:
-        try:
-            environment = stack.enter_context(prepared(trial, resources))
-        except EnvironmentBroke:
-            raise
-        except EnvironmentNotReady as lacking:
-            return record.not_applicable(trial, attempt, "testbed", "; ".join(str(lacking).splitlines()))
-        specs = process_specs(trial, environment)
-        if absent := specs.absent_targets():
-            return record.not_applicable(trial, attempt, "faults", f"this trial has no {absent}")
-        folder.write_specs(specs.by_process)
-        processes = TrialProcesses(specs, environment, folder.logs_path, resources.ledger)
-        observer = _OBSERVERS[trial.observation](processes, environment, resources.ledger)
-        lifecycle = Lifecycle(trial, processes, environment, observer)
-        try:
-            await _execute(lifecycle, environment, folder, reached)
-            lifecycle.clocks = clock_agreement(environment, resources.ledger)
-            reached("storing", None)
-            _collect(lifecycle, folder)
-        except TrialOver as over:
-            return FinishedTrial(record.ended_record(lifecycle, over.outcome, attempt))
+def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, stack: ExitStack) -> Lifecycle:
+    """All that the trial needs before its first process starts; over where this machine or the trial lacks it."""
     try:
-        judged, measured = _judged(lifecycle, folder, resources.bounds, attempt)
-    except StoreError as damaged:  # they are as they came, so whoever left them has left no samples of this trial
-        outcome = Failed(application="middlemark", doing="reading the samples", causes=(damaged.problem,))
-        return FinishedTrial(record.ended_record(lifecycle, outcome, attempt))
-    if measured is None:  # that its counts contradict its samples is among the reasons why it does not count
-        return FinishedTrial(judged)
-    if is_valid(judged):
-        folder.write_metrics(*stored_form(measured))
-    return record.with_metrics(judged, measured.metrics)
+        environment = stack.enter_context(prepared(trial, resources))
+    except EnvironmentNotReady as lacking:
+        reason = "; ".join(str(lacking).splitlines())
+        raise TrialOver(NotApplicable(capability="testbed", reason=reason)) from lacking
+    specs = process_specs(trial, environment)
+    if absent := specs.absent_targets():
+        raise TrialOver(NotApplicable(capability="faults", reason=f"this trial has no {absent}"))
+    folder.write_specs(specs.by_process)
+    processes = TrialProcesses(specs, environment, folder.logs_path, resources.ledger)
+    observer = _OBSERVERS[trial.observation](processes, environment, resources.ledger)
+    return Lifecycle(trial, processes, environment, observer)
 
 
-async def _execute(lifecycle: Lifecycle, environment: TrialEnvironment, folder: TrialFolder, reached: Reached) -> None:
+async def _executed(lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, reached: Reached) -> Outcome | None:
+    """Executes the trial and stores what its processes recorded; how it ended early, None where it did not."""
+    try:
+        await _execute(lifecycle, folder, reached)
+        lifecycle.clocks = clock_agreement(lifecycle.environment, ledger)
+        reached("storing", None)
+        _collect(lifecycle, folder)
+    except TrialOver as over:
+        return over.outcome
+    return None
+
+
+async def _execute(lifecycle: Lifecycle, folder: TrialFolder, reached: Reached) -> None:
     """Probes the links, goes through the lifecycle and probes them again; stores what was said, whatever happens."""
+    environment = lifecycle.environment
     try:
         reached("probing links", None)
         lifecycle.links = await link_check.probed_links(environment, "before")
@@ -117,6 +117,20 @@ def _collect(lifecycle: Lifecycle, folder: TrialFolder) -> None:
     if lifecycle.trial.experiment.nodes:
         inputs, outputs = samples.inputs(recordings), samples.outputs(recordings)
         folder.write_executions(samples.executions(recordings), inputs, outputs)
+
+
+def _analysed(lifecycle: Lifecycle, folder: TrialFolder, bounds: Disturbance, attempt: int) -> FinishedTrial:
+    """The result of a trial that ran to its end; stores its metrics where it counts."""
+    try:
+        judged, measured = _judged(lifecycle, folder, bounds, attempt)
+    except StoreError as damaged:  # they are as they came, so whoever left them has left no samples of this trial
+        outcome = Failed(application="middlemark", doing="reading the samples", causes=(damaged.problem,))
+        return FinishedTrial(record.ended_record(lifecycle, outcome, attempt))
+    if measured is None:  # that its counts contradict its samples is among the reasons why it does not count
+        return FinishedTrial(judged)
+    if is_valid(judged):
+        folder.write_metrics(*stored_form(measured))
+    return record.with_metrics(judged, measured.metrics)
 
 
 def _judged(

@@ -17,7 +17,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentNotReady, EnvironmentUnusable
 from middlemark.installation import OWN_UMASK
 from middlemark.plan.topology import network as plan
 from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind
@@ -82,7 +82,7 @@ def containers_fact() -> Fact:
     """What `doctor` says of containers."""
     try:
         working = runtime()
-    except EnvironmentNotReady as missing:
+    except EnvironmentUnusable as missing:
         return Fact("containers", missing.missing, ready=False, remedy=missing.remedy or REMEDY)
     return Fact("containers", f"{_podman_version()} with {working.name} ({working.cgroup_manager})", ready=True)
 

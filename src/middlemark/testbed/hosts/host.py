@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable
 from middlemark.installation.answers import NoAnswer, answer_of, is_kill
 from middlemark.testbed.processes.ledger import Ledger
 
@@ -93,8 +93,8 @@ class Host(ABC):
             raise self._no_folder(folders[0], str(made.complaint), kind)
 
     def _no_folder(
-        self, folder: Path, reason: str, kind: type[EnvironmentNotReady] = EnvironmentNotReady
-    ) -> EnvironmentNotReady:
+        self, folder: Path, reason: str, kind: type[EnvironmentUnusable] = EnvironmentNotReady
+    ) -> EnvironmentUnusable:
         return kind(f"no folder can be made on {self.name}: {reason}", remedy=f"try it there: mkdir {folder}")
 
     @abstractmethod

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable
 from middlemark.installation import CHECKOUT
 from middlemark.installation.answers import is_kill
 from middlemark.testbed.hosts.host import Host
@@ -254,7 +254,7 @@ def breaking_with(holders: Sequence[Holder]) -> Iterator[None]:
     """What is not ready within because one of the holders is gone, and its namespaces with it, broke."""
     try:
         yield
-    except EnvironmentNotReady as lacking:
+    except EnvironmentUnusable as lacking:
         gone = [holder.name for holder in holders if not holder.is_alive]
         if not gone:
             raise

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable
 from middlemark.installation import OWN_UMASK
 from middlemark.plan.topology import network as plan
 from middlemark.testbed.hosts.host import ALONE, Attachment, Host
@@ -89,7 +89,7 @@ def connected(target: str, ledger: Ledger) -> Connection:
     try:
         _check_silence(connection)
         connection.run(f"mkdir -m 700 {shlex.quote(str(folder.path))}")
-    except EnvironmentNotReady:
+    except EnvironmentUnusable:
         lifeline.end()
         raise
     _connections[ledger.path, target] = connection

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from contextlib import closing
 from typing import Any
 
-from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, InternalError
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable, InternalError
 from middlemark.installation.answers import NoAnswer, answer_of, is_kill
 from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Model
@@ -140,7 +140,7 @@ class Answering:
         try:
             with self._observer.understood():
                 self.port = int(str(self._observer.hear("ready")["address"]).rpartition(":")[2])
-        except EnvironmentNotReady:
+        except EnvironmentUnusable:
             self.close()
             raise
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
-from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable
 from middlemark.installation import FOLDERS_VARIABLE, OWN_UMASK, program_folders
 from middlemark.installation.answers import is_kill
 from middlemark.testbed.processes.ledger import Ledger
@@ -191,7 +191,7 @@ class NativeProcess:
         self.tell(spec)
         try:
             self.hear("ready")
-        except EnvironmentNotReady:
+        except EnvironmentUnusable:
             self.end()
             raise
 
@@ -223,7 +223,7 @@ class NativeProcess:
             reason = f"it said something else than it should: {type(cause).__name__}"
             raise self._failure(reason) from cause
 
-    def _failure(self, reason: str) -> EnvironmentNotReady:
+    def _failure(self, reason: str) -> EnvironmentUnusable:
         kind = EnvironmentBroke if self._child.was_killed else EnvironmentNotReady
         return kind(
             f"what {self._doing} fails: {reason}",
