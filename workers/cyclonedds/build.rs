@@ -14,6 +14,7 @@ const BUILT_IN: &str = "middlemark-worker-cyclonedds.build";
 fn main() {
     println!("cargo::rerun-if-env-changed={CHOICE}");
     println!("cargo::rerun-if-changed=shim");
+    println!("cargo::rerun-if-changed=../dds/shim");
     let library = match std::env::var(CHOICE).as_deref() {
         Err(_) | Ok("bundled") => bundled(),
         Ok("system") => installed(),
@@ -85,6 +86,7 @@ fn compile_shim(library: &Library) -> Result<(), String> {
     println!("cargo::rustc-env=MIDDLEMARK_CYCLONEDDS_ORIGIN={}", library.origin);
     cc::Build::new()
         .file("shim/cyclone.c")
+        .include("../dds/shim")
         .includes(&library.include)
         .std("c11")
         .warnings(true)

@@ -10,6 +10,7 @@ const PACKAGES: &str = "install the packages g++, libfastrtps-dev and libfastcdr
 fn main() {
     println!("cargo::rerun-if-env-changed={PREFIX}");
     println!("cargo::rerun-if-changed=shim");
+    println!("cargo::rerun-if-changed=../dds/shim");
     if let Err(missing) = build() {
         println!("cargo::error={missing}");
     }
@@ -18,7 +19,11 @@ fn main() {
 fn build() -> Result<(), String> {
     let prefix = std::env::var_os(PREFIX).map(PathBuf::from);
     let mut shim = cc::Build::new();
-    shim.cpp(true).std("c++17").warnings(true).extra_warnings(true);
+    shim.cpp(true)
+        .include("../dds/shim")
+        .std("c++17")
+        .warnings(true)
+        .extra_warnings(true);
     if let Some(prefix) = &prefix {
         shim.include(prefix.join("include"));
         let folder = prefix.join("lib");

@@ -23,6 +23,7 @@ fn main() {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     println!("cargo::rerun-if-changed=shim");
+    println!("cargo::rerun-if-changed=../dds/shim");
     if let Err(missing) = Installation::find().and_then(|installation| build(&installation)) {
         println!("cargo::error={missing}");
     }
@@ -157,7 +158,7 @@ fn search_path(installation: &Installation) -> std::ffi::OsString {
 
 fn compile(installation: &Installation, generated: &Path) -> Result<(), String> {
     let mut shim = cc::Build::new();
-    shim.cpp(true).include("shim").include(generated);
+    shim.cpp(true).include("shim").include("../dds/shim").include(generated);
     // Its headers are not ours to mend.
     for folder in [&installation.dds, &installation.ace, &installation.tao] {
         shim.flag("-isystem").flag(folder);

@@ -24,6 +24,7 @@ static const dds_topic_descriptor_t message_descriptor = {
   .m_meta = ""
 };
 
+/* With the memory that its messages are taken into. */
 struct mm_reader {
   dds_entity_t entity;
   dds_entity_t waitset;
@@ -36,6 +37,8 @@ struct mm_reader {
   void *context;
   int32_t failure; /* of the last callback that failed; the library calls back one at a time */
 };
+
+const char *mm_library (void) { return "Cyclone DDS"; }
 
 const char *mm_version (void) { return DDS_VERSION; }
 
@@ -56,18 +59,18 @@ int32_t mm_open (uint32_t domain, const char *configuration, int32_t *domain_ent
 
 int32_t mm_delete (int32_t entity) { return dds_delete (entity); }
 
-static dds_qos_t *make_qos (const mm_qos *asked)
+static dds_qos_t *make_qos (const mm_policies *requested)
 {
   dds_qos_t *qos = dds_create_qos ();
-  dds_qset_reliability (qos, asked->reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
-                        asked->max_blocking_ns);
-  dds_qset_history (qos, asked->depth > 0 ? DDS_HISTORY_KEEP_LAST : DDS_HISTORY_KEEP_ALL, asked->depth);
-  dds_qset_durability (qos, asked->transient_local ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
-  dds_qset_resource_limits (qos, asked->max_samples, DDS_LENGTH_UNLIMITED, asked->max_samples);
+  dds_qset_reliability (qos, requested->reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
+                        requested->max_blocking_ns);
+  dds_qset_history (qos, requested->depth > 0 ? DDS_HISTORY_KEEP_LAST : DDS_HISTORY_KEEP_ALL, requested->depth);
+  dds_qset_durability (qos, requested->transient_local ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
+  dds_qset_resource_limits (qos, requested->max_samples, DDS_LENGTH_UNLIMITED, requested->max_samples);
   /* What a transient-local writer keeps for late joiners: the newest that its history has room for. Keeping all would
      be without a bound, as what late joiners may ask for is never acknowledged. */
-  dds_qset_durability_service (qos, 0, DDS_HISTORY_KEEP_LAST, asked->depth > 0 ? asked->depth : asked->max_samples,
-                               asked->max_samples, DDS_LENGTH_UNLIMITED, asked->max_samples);
+  dds_qset_durability_service (qos, 0, DDS_HISTORY_KEEP_LAST, requested->depth > 0 ? requested->depth : requested->max_samples,
+                               requested->max_samples, DDS_LENGTH_UNLIMITED, requested->max_samples);
   return qos;
 }
 
@@ -79,12 +82,12 @@ static void on_publication_matched (dds_entity_t writer, const dds_publication_m
     match->on_matched (match);
 }
 
-int32_t mm_writer (int32_t participant, const char *topic_name, const mm_qos *asked, const mm_match *match)
+int32_t mm_writer (int32_t participant, const char *topic_name, const mm_policies *requested, const mm_match *match)
 {
   const dds_entity_t topic = dds_create_topic (participant, &message_descriptor, topic_name, NULL, NULL);
   if (topic < 0)
     return topic;
-  dds_qos_t *qos = make_qos (asked);
+  dds_qos_t *qos = make_qos (requested);
   dds_listener_t *listener = dds_create_listener ((void *) match);
   dds_lset_publication_matched (listener, on_publication_matched);
   const dds_entity_t writer = dds_create_writer (participant, topic, qos, listener);
@@ -99,7 +102,7 @@ int32_t mm_write (int32_t writer, const uint8_t *bytes, uint32_t size)
   return dds_write (writer, &sent);
 }
 
-int32_t mm_read_back (int32_t entity, mm_qos *found)
+int32_t mm_read_back (int32_t entity, mm_policies *found)
 {
   dds_qos_t *qos = dds_create_qos ();
   const dds_return_t result = dds_get_qos (entity, qos);
@@ -172,13 +175,13 @@ static void on_data_available (dds_entity_t entity, void *argument)
     reader->failure = count;
 }
 
-static int32_t create_reader (mm_reader *reader, int32_t participant, const char *topic_name, const mm_qos *asked,
+static int32_t create_reader (mm_reader *reader, int32_t participant, const char *topic_name, const mm_policies *requested,
                               int32_t listen)
 {
   const dds_entity_t topic = dds_create_topic (participant, &message_descriptor, topic_name, NULL, NULL);
   if (topic < 0)
     return topic;
-  dds_qos_t *qos = make_qos (asked);
+  dds_qos_t *qos = make_qos (requested);
   dds_listener_t *listener = NULL;
   if (listen) {
     listener = dds_create_listener (reader);
@@ -206,7 +209,7 @@ static int32_t create_waitset (mm_reader *reader, int32_t participant)
   return result < 0 ? result : 0;
 }
 
-int32_t mm_reader_open (int32_t participant, const char *topic, const mm_qos *qos, uint32_t size, uint32_t batch,
+int32_t mm_reader_open (int32_t participant, const char *topic, const mm_policies *qos, uint32_t size, uint32_t batch,
                           int32_t delivery, mm_on_message on_message, void *context, mm_reader **opened)
 {
   mm_reader *reader = calloc (1, sizeof (*reader));
@@ -243,6 +246,8 @@ int32_t mm_stop (mm_reader *reader)
   return reader->stop > 0 ? dds_set_guardcondition (reader->stop, true) : 0;
 }
 
+int32_t mm_reader_failure (mm_reader *reader) { return reader->failure; }
+
 int32_t mm_reader_close (mm_reader *reader)
 {
   /* Deleting waits for a callback under way; where it fails the library may still call back. */
@@ -253,12 +258,11 @@ int32_t mm_reader_close (mm_reader *reader)
     (void) dds_delete (reader->waitset);
   if (reader->stop > 0)
     (void) dds_delete (reader->stop);
-  const int32_t failure = reader->failure;
   for (uint32_t i = 0; reader->messages && i < reader->batch; i++)
     dds_free (reader->messages[i].bytes._buffer);
   free (reader->messages);
   free (reader->places);
   free (reader->infos);
   free (reader);
-  return failure;
+  return 0;
 }

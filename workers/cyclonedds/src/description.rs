@@ -8,7 +8,6 @@ use middlemark_runtime::options::{choice, integer};
 
 use crate::configuration::SIZES;
 use crate::profiles::profiles;
-use crate::shim;
 
 /// The largest message: what a serialised sample may have by `Internal/MaxSampleSize` is 2 GiB, this is what is tested.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
@@ -21,7 +20,7 @@ pub(crate) fn describe() -> Description {
         summary: "RTPS over UDP between processes, delivered directly within a process.".into(),
         library: Library {
             name: "ddsc".into(),
-            version: shim::version(),
+            version: middlemark_dds::version(),
             origin: env!("MIDDLEMARK_CYCLONEDDS_ORIGIN").into(),
             released: None,
         },

@@ -6,10 +6,10 @@
 use std::ffi::CStr;
 
 use middlemark_contract::{Delivery, Refusal, StreamSpec};
-use middlemark_dds::{Policies, Reader, ReaderHandle, refuse_library_thread};
+use middlemark_dds::{Policies, Reader, checked, refuse_library_thread};
 use middlemark_runtime::{MiddlewareError, Receiver};
 
-use crate::shim::{self, ShimReader, checked};
+use crate::shim;
 
 /// Messages of together so many bytes are taken at once, so that none waits long for the copying of the others.
 const BATCH_BYTES: usize = 64 << 10;
@@ -40,8 +40,9 @@ pub(crate) fn open(
     size_bytes: usize,
     delivery: Delivery,
     receiver: Receiver,
-) -> Result<Reader<Handle>, MiddlewareError> {
-    Reader::open(receiver, delivery, |on_message, context| {
+) -> Result<Reader, MiddlewareError> {
+    let doing = format!("create the reader of {}", topic.to_string_lossy());
+    let open = |on_message, context| {
         let mut reader = std::ptr::null_mut();
         // SAFETY: the topic and the policies live through the call, the callback's context until the reader is closed.
         let code = unsafe {
@@ -57,49 +58,16 @@ pub(crate) fn open(
                 &raw mut reader,
             )
         };
-        checked(code, || format!("create the reader of {}", topic.to_string_lossy()))?;
-        Ok(Handle(reader))
-    })
+        checked(code, &doing).map(|_| reader)
+    };
+    // SAFETY: what is opened is this reader's alone.
+    unsafe { Reader::open(receiver, delivery, open) }
 }
 
-/// The shim's reader.
-#[derive(Clone, Copy)]
-pub(crate) struct Handle(*mut ShimReader);
-
-// SAFETY: the shim's functions may be called from any thread; `Reader` has only one thread take, and joins it before the
-// reader is closed.
-unsafe impl Send for Handle {}
-
-impl Handle {
-    /// The DDS entity, for reading its policies back.
-    pub(crate) fn entity(self) -> i32 {
-        // SAFETY: a handle is had of an open reader only.
-        unsafe { shim::mm_reader_entity(self.0) }
-    }
-}
-
-impl ReaderHandle for Handle {
-    unsafe fn wait(self) -> Result<bool, MiddlewareError> {
-        // SAFETY: the caller's promises are the shim's.
-        Ok(checked(unsafe { shim::mm_wait(self.0) }, || "wait for messages".into())? > 0)
-    }
-
-    unsafe fn take(self) -> Result<bool, MiddlewareError> {
-        // SAFETY: as above.
-        Ok(checked(unsafe { shim::mm_take(self.0) }, || "take messages".into())? > 0)
-    }
-
-    unsafe fn stop(self) -> Result<(), MiddlewareError> {
-        // SAFETY: as above.
-        checked(unsafe { shim::mm_stop(self.0) }, || "wake a reader's thread".into())?;
-        Ok(())
-    }
-
-    unsafe fn close(self) -> Result<(), MiddlewareError> {
-        // SAFETY: as above.
-        checked(unsafe { shim::mm_reader_close(self.0) }, || "end a reader".into())?;
-        Ok(())
-    }
+/// The DDS entity of a reader, for reading its policies back.
+pub(crate) fn entity(reader: &Reader) -> i32 {
+    // SAFETY: a shim's reader is open as long as its `Reader`.
+    unsafe { shim::mm_reader_entity(reader.shim()) }
 }
 
 #[cfg(test)]

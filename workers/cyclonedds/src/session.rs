@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use middlemark_contract::{Congestion, Delivery, Effective, History, MessagePath};
-use middlemark_dds::{Matches, Peers, Policies, Reader};
+use middlemark_dds::{Matches, Peers, Policies, Reader, checked};
 use middlemark_runtime::{
     Channel, Context, Matched, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session,
 };
 
 use crate::configuration;
-use crate::reader::{self, Handle};
-use crate::shim::{self, TIMED_OUT, UNLIMITED, checked};
+use crate::reader;
+use crate::shim::{self, TIMED_OUT, UNLIMITED};
 
 pub(crate) struct Participant {
     domain: i32,
@@ -21,7 +21,7 @@ pub(crate) struct Participant {
     delivery: Delivery,
     configuration: String,
     options: BTreeMap<String, String>,
-    readers: Vec<(String, Reader<Handle>)>,
+    readers: Vec<(String, Reader)>,
     writers: Vec<(String, i32)>,
     matches: Matches,
 }
@@ -44,12 +44,11 @@ impl Participant {
         let mut domain = 0;
         // SAFETY: the configuration lives through the call, and `domain` can be written.
         let code = unsafe { shim::mm_open(u32::from(spec.rendezvous.domain), text.as_ptr(), &raw mut domain) };
-        let entity = checked(code, || {
-            format!(
-                "open domain {} on {} ({configuration})",
-                spec.rendezvous.domain, spec.address
-            )
-        })?;
+        let number = spec.rendezvous.domain;
+        let entity = checked(
+            code,
+            &format!("open domain {number} on {} ({configuration})", spec.address),
+        )?;
         Ok(Participant {
             domain,
             entity,
@@ -85,7 +84,7 @@ impl Session for Participant {
         let matching = self.matches.keep(matched);
         // SAFETY: the topic and the policies live through the call, the match until the domain is closed.
         let code = unsafe { shim::mm_writer(self.entity, topic.as_ptr(), &raw const policies, matching) };
-        let writer = checked(code, || format!("create the writer of {}", channel.topic))?;
+        let writer = checked(code, &format!("create the writer of {}", channel.topic))?;
         self.writers.push((channel.topic.clone(), writer));
         Ok(Publisher::Copying(Box::new(Writer {
             writer,
@@ -101,7 +100,7 @@ impl Session for Participant {
             "max_samples at the reader; a reliable writer keeps what is unacknowledged up to WhcHigh".into(),
         );
         for (topic, reader) in &self.readers {
-            settings.insert(format!("reader {topic}"), read_back(reader.handle().entity()));
+            settings.insert(format!("reader {topic}"), read_back(reader::entity(reader)));
         }
         for (topic, writer) in &self.writers {
             settings.insert(format!("writer {topic}"), read_back(*writer));
@@ -128,21 +127,15 @@ impl Session for Participant {
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
         let ended: Vec<_> = self.readers.into_iter().map(|(_, reader)| reader.close()).collect();
         // SAFETY: the domain was opened by this session, and no thread of the worker uses it any more.
-        checked(unsafe { shim::mm_delete(self.domain) }, || "close the domain".into())?;
+        checked(unsafe { shim::mm_delete(self.domain) }, "close the domain")?;
         ended.into_iter().collect()
     }
 }
 
 /// The policies that an entity really has.
 fn read_back(entity: i32) -> String {
-    let mut policies = Policies::default();
-    // SAFETY: `policies` can be written; a wrong entity is answered with an error.
-    match checked(unsafe { shim::mm_read_back(entity, &raw mut policies) }, || {
-        "read policies back".into()
-    }) {
-        Ok(_) => policies.words(),
-        Err(error) => error.to_string(),
-    }
+    // SAFETY: the policies can be written; a wrong entity is answered with an error.
+    middlemark_dds::read_back(|found| unsafe { shim::mm_read_back(entity, found) }, Policies::words)
 }
 
 struct Writer {

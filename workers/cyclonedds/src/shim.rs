@@ -1,14 +1,8 @@
-//! The shim (`shim/cyclone.h`) as Rust sees it: declarations and the error that its return codes become; nothing acts here.
+//! The shim (`shim/cyclone.h`) as Rust sees it, beside what all shims have alike; nothing acts here.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 
-use middlemark_dds::{OnMessage, Policies};
-
-/// `mm_reader`, opaque.
-#[repr(C)]
-pub(crate) struct ShimReader {
-    _opaque: [u8; 0],
-}
+use middlemark_dds::{OnMessage, Policies, ShimReader};
 
 /// `DDS_LENGTH_UNLIMITED`.
 pub(crate) const UNLIMITED: i32 = -1;
@@ -17,8 +11,6 @@ pub(crate) const UNLIMITED: i32 = -1;
 pub(crate) const TIMED_OUT: i32 = -10;
 
 unsafe extern "C" {
-    pub(crate) fn mm_version() -> *const c_char;
-    pub(crate) fn mm_explain(code: i32) -> *const c_char;
     pub(crate) fn mm_open(domain: u32, configuration: *const c_char, domain_entity: *mut i32) -> i32;
     pub(crate) fn mm_delete(entity: i32) -> i32;
     pub(crate) fn mm_writer(
@@ -42,38 +34,4 @@ unsafe extern "C" {
         reader: *mut *mut ShimReader,
     ) -> i32;
     pub(crate) fn mm_reader_entity(reader: *const ShimReader) -> i32;
-    pub(crate) fn mm_wait(reader: *mut ShimReader) -> i32;
-    pub(crate) fn mm_take(reader: *mut ShimReader) -> i32;
-    pub(crate) fn mm_stop(reader: *mut ShimReader) -> i32;
-    pub(crate) fn mm_reader_close(reader: *mut ShimReader) -> i32;
-}
-
-/// A call that Cyclone DDS answered with a negative return code.
-#[derive(Debug, thiserror::Error)]
-#[error("Cyclone DDS could not {doing}: {} ({code})", explain(*code))]
-pub(crate) struct CycloneError {
-    doing: String,
-    code: i32,
-}
-
-/// The result of a call: an entity, a count or 0, or an error that says what was being done.
-pub(crate) fn checked(code: i32, doing: impl FnOnce() -> String) -> Result<i32, CycloneError> {
-    if code >= 0 {
-        Ok(code)
-    } else {
-        Err(CycloneError { doing: doing(), code })
-    }
-}
-
-/// The version that the library was built with.
-pub(crate) fn version() -> String {
-    // SAFETY: the function takes nothing and returns a string constant.
-    unsafe { CStr::from_ptr(mm_version()) }.to_string_lossy().into_owned()
-}
-
-fn explain(code: i32) -> String {
-    // SAFETY: any code is allowed, and the answer is a string constant.
-    unsafe { CStr::from_ptr(mm_explain(code)) }
-        .to_string_lossy()
-        .into_owned()
 }

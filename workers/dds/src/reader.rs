@@ -11,6 +11,8 @@ use std::thread::JoinHandle;
 use middlemark_contract::Delivery;
 use middlemark_runtime::{Idle, MiddlewareError, Receiver};
 
+use crate::shim::{self, ShimError, ShimReader, checked};
+
 /// `mm_on_message` of a shim.
 pub type OnMessage = unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, size: usize);
 
@@ -21,69 +23,85 @@ pub type IsValid = unsafe extern "C" fn(sample: *const c_void) -> i32;
 pub type OnLent =
     unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, size: usize, is_valid: IsValid, sample: *const c_void);
 
-/// A reader of a shim, by its handle: one thread waits and takes, others may only stop it.
-pub trait ReaderHandle: Copy + Send + 'static {
+/// A reader of the shim: one thread waits and takes, others may only stop it.
+#[derive(Clone, Copy)]
+struct Handle(*mut ShimReader);
+
+// SAFETY: the shim's functions may be called from any thread; `Reader` has only one thread take, and joins it before the
+// reader is closed.
+unsafe impl Send for Handle {}
+
+impl Handle {
     /// Waits until there is something to take (true) or the reader was stopped (false).
     ///
     /// # Safety
     /// The reader is open, and no other thread waits or takes.
-    ///
-    /// # Errors
-    /// What the library reported.
-    unsafe fn wait(self) -> Result<bool, MiddlewareError>;
+    unsafe fn wait(self) -> Result<bool, ShimError> {
+        // SAFETY: the caller's promises are the shim's.
+        Ok(checked(unsafe { shim::mm_wait(self.0) }, "wait for messages")? > 0)
+    }
 
     /// Hands over all that there is; false where there was nothing.
     ///
     /// # Safety
     /// The reader is open, and no other thread waits or takes.
-    ///
-    /// # Errors
-    /// What the library reported.
-    unsafe fn take(self) -> Result<bool, MiddlewareError>;
+    unsafe fn take(self) -> Result<bool, ShimError> {
+        // SAFETY: as above.
+        Ok(checked(unsafe { shim::mm_take(self.0) }, "take messages")? > 0)
+    }
 
-    /// Ends [`Self::wait`] for good.
+    /// Ends [`Self::wait`] for good, and tells what taking on the library's thread failed with.
     ///
     /// # Safety
     /// The reader is open.
-    ///
-    /// # Errors
-    /// What the library reported.
-    unsafe fn stop(self) -> Result<(), MiddlewareError>;
+    unsafe fn stop(self) -> Result<(), ShimError> {
+        // SAFETY: as above.
+        checked(unsafe { shim::mm_stop(self.0) }, "wake a reader's thread")?;
+        // SAFETY: as above.
+        let failure = unsafe { shim::mm_reader_failure(self.0) };
+        checked(failure, "take messages in a callback")?;
+        Ok(())
+    }
 
     /// Deletes the reader; where the library's thread delivers, it waits for the callback.
     ///
     /// # Safety
     /// The reader is open, no thread waits or takes, and none of it is used afterwards.
-    ///
-    /// # Errors
-    /// What the library reported.
-    unsafe fn close(self) -> Result<(), MiddlewareError>;
+    unsafe fn close(self) -> Result<(), ShimError> {
+        // SAFETY: as above.
+        checked(unsafe { shim::mm_reader_close(self.0) }, "delete a reader")?;
+        Ok(())
+    }
 }
 
 /// A reader that delivers; dropped, it ends as by [`Self::close`].
-pub struct Reader<H: ReaderHandle> {
-    handle: H,
-    thread: Option<JoinHandle<Result<(), MiddlewareError>>>,
+pub struct Reader {
+    handle: Handle,
+    thread: Option<JoinHandle<Result<(), ShimError>>>,
     stopping: Arc<AtomicBool>,
     /// What the shim's context points to, owned; none once the reader has ended.
     receiver: Option<NonNull<Receiver>>,
 }
 
-impl<H: ReaderHandle> Reader<H> {
+impl Reader {
     /// Opens a reader with this callback and its context, and has it deliver.
+    ///
+    /// # Safety
+    /// What `open` returns is an open reader of the shim, and nobody else waits, takes or closes it.
     ///
     /// # Errors
     /// What `open` reported, or that there is no thread to be had.
-    pub fn open(
+    pub unsafe fn open(
         receiver: Receiver,
         delivery: Delivery,
-        open: impl FnOnce(OnMessage, *mut c_void) -> Result<H, MiddlewareError>,
-    ) -> Result<Reader<H>, MiddlewareError> {
+        open: impl FnOnce(OnMessage, *mut c_void) -> Result<*mut ShimReader, ShimError>,
+    ) -> Result<Reader, MiddlewareError> {
         let receiver = NonNull::from(Box::leak(Box::new(receiver)));
-        let handle = open(hand_over, receiver.as_ptr().cast()).inspect_err(|_| {
+        let opened = open(hand_over, receiver.as_ptr().cast()).inspect_err(|_| {
             // SAFETY: it came from a box, and without a reader nobody else has it.
             drop(unsafe { Box::from_raw(receiver.as_ptr()) });
         })?;
+        let handle = Handle(opened);
         let mut reader = Reader {
             handle,
             thread: None,
@@ -94,9 +112,10 @@ impl<H: ReaderHandle> Reader<H> {
         Ok(reader)
     }
 
-    /// The shim's handle of it, open as long as this one.
-    pub fn handle(&self) -> H {
-        self.handle
+    /// The shim's reader, open as long as this one.
+    #[must_use]
+    pub fn shim(&self) -> *mut ShimReader {
+        self.handle.0
     }
 
     /// Stops delivering; when it returns the receiver is not called any more.
@@ -122,14 +141,14 @@ impl<H: ReaderHandle> Reader<H> {
             drop(unsafe { Box::from_raw(receiver.as_ptr()) });
         }
         match ended {
-            None | Some(Ok(Ok(()))) => stopped.and(closed),
-            Some(Ok(Err(error))) => Err(error),
+            None | Some(Ok(Ok(()))) => Ok(stopped.and(closed)?),
+            Some(Ok(Err(error))) => Err(error.into()),
             Some(Err(_)) => Err("a reader's thread panicked".into()),
         }
     }
 }
 
-impl<H: ReaderHandle> Drop for Reader<H> {
+impl Drop for Reader {
     fn drop(&mut self) {
         // Only where something else has failed already, which is told in place of this.
         let _ = self.end();
@@ -137,11 +156,11 @@ impl<H: ReaderHandle> Drop for Reader<H> {
 }
 
 /// The thread that takes, where the library's does not.
-fn start<H: ReaderHandle>(
-    handle: H,
+fn start(
+    handle: Handle,
     delivery: Delivery,
     stopping: Arc<AtomicBool>,
-) -> std::io::Result<Option<JoinHandle<Result<(), MiddlewareError>>>> {
+) -> std::io::Result<Option<JoinHandle<Result<(), ShimError>>>> {
     let builder = std::thread::Builder::new().name("reader".into());
     match delivery {
         Delivery::LibraryThread => Ok(None),
@@ -150,7 +169,7 @@ fn start<H: ReaderHandle>(
     }
 }
 
-fn take_when_woken(handle: impl ReaderHandle) -> Result<(), MiddlewareError> {
+fn take_when_woken(handle: Handle) -> Result<(), ShimError> {
     // SAFETY: the reader stays open until this thread is joined, and only this thread waits and takes.
     while unsafe { handle.wait()? } {
         // SAFETY: as above.
@@ -159,7 +178,7 @@ fn take_when_woken(handle: impl ReaderHandle) -> Result<(), MiddlewareError> {
     Ok(())
 }
 
-fn take_without_sleep(handle: impl ReaderHandle, stopping: &AtomicBool) -> Result<(), MiddlewareError> {
+fn take_without_sleep(handle: Handle, stopping: &AtomicBool) -> Result<(), ShimError> {
     let mut idle = Idle::default();
     while !stopping.load(Ordering::Relaxed) {
         // SAFETY: the reader stays open until this thread is joined, and only this thread takes.
@@ -198,4 +217,4 @@ pub unsafe extern "C" fn hand_over_lent(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

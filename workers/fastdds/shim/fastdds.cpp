@@ -5,6 +5,7 @@
 #include <fastdds/dds/core/condition/StatusCondition.hpp>
 #include <fastdds/dds/log/Log.hpp>
 
+#include "codes.h"
 #include "guarded.hpp"
 #include "participant.hpp"
 #include "qos.hpp"
@@ -18,7 +19,11 @@ using mm::made;
 
 extern "C" {
 
+const char *mm_library (void) { return "Fast DDS"; }
+
 const char *mm_version (void) { return MM_VERSION_TEXT; }
+
+const char *mm_explain (int32_t code) { return mm::standard_name (code); }
 
 int32_t mm_open (const mm_transports *transports, mm_session **opened, mm_reason *reason)
 {
@@ -44,14 +49,14 @@ int32_t mm_close (mm_session *session)
   });
 }
 
-int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, const mm_qos *asked, const mm_match *match,
+int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, const mm_qos *requested, const mm_match *match,
                         mm_writer **opened, mm_reason *reason)
 {
   return guarded (reason, [&] {
     api::DataWriterQos qos;
-    mm::set_policies (qos, *asked);
-    mm::heartbeat_period (qos) = mm::duration (asked->heartbeat_ns);
-    qos.publish_mode ().kind = asked->asynchronous ? api::ASYNCHRONOUS_PUBLISH_MODE : api::SYNCHRONOUS_PUBLISH_MODE;
+    mm::set_policies (qos, *requested);
+    mm::heartbeat_period (qos) = mm::duration (requested->heartbeat_ns);
+    qos.publish_mode ().kind = requested->asynchronous ? api::ASYNCHRONOUS_PUBLISH_MODE : api::SYNCHRONOUS_PUBLISH_MODE;
     auto writer = std::make_unique<mm_writer> ();
     writer->match = match;
     const auto told = api::StatusMask::publication_matched ();
@@ -110,7 +115,7 @@ int32_t mm_writer_qos (mm_writer *writer, mm_qos *found)
   });
 }
 
-int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, const mm_qos *asked, int32_t delivery,
+int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, const mm_qos *requested, int32_t delivery,
                         int32_t loans, mm_on_message on_message, mm_on_lent on_lent, void *context, mm_reader **opened,
                         mm_reason *reason)
 {
@@ -126,7 +131,7 @@ int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, co
     reader->message.received.resize (type.size); // touched before the window
     reader->array.resize (type.plain ? type.size : 0);
     api::DataReaderQos qos;
-    mm::set_policies (qos, *asked);
+    mm::set_policies (qos, *requested);
     const bool listen = delivery == MM_LIBRARY_THREAD;
     const auto mask = listen ? api::StatusMask::data_available () : api::StatusMask::none ();
     reader->reader = made (session->subscriber->create_datareader (session->topic (topic, type), qos,

@@ -1,11 +1,9 @@
-/* The part of Fast DDS's C++ API that the worker needs, as plain C: opaque handles, a status with a message, a callback with
- * a context; no exception crosses. It starts no thread of its own; `src/shim.rs` declares the same for Rust.
- * Every int32_t result is 0 or a count, or the negated DDS return code (-1 for whatever else went wrong). */
+/* The part of Fast DDS's C++ API that the worker needs beside what all shims have (`dds.h`), as plain C: opaque handles, a status
+ * with a message; no exception crosses. It starts no thread of its own; `src/shim.rs` declares the same for Rust. */
 #ifndef MIDDLEMARK_FASTDDS_H
 #define MIDDLEMARK_FASTDDS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "dds.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,12 +11,6 @@ extern "C" {
 
 typedef struct mm_session mm_session;
 typedef struct mm_writer mm_writer;
-typedef struct mm_reader mm_reader;
-
-/* Where a call that opens something says why it could not. */
-typedef struct mm_reason {
-  char text[256];
-} mm_reason;
 
 /* Where a participant or a discovery server is. */
 typedef struct mm_place {
@@ -26,9 +18,6 @@ typedef struct mm_place {
   uint16_t port;                   /* 0: the library's own */
   uint16_t index;                  /* a discovery server's number within the trial */
 } mm_place;
-
-/* Who takes messages: the library's thread, a thread that waits, or one that polls; in the contract's order. */
-enum mm_delivery { MM_LIBRARY_THREAD = 0, MM_OWN_THREAD = 1, MM_POLLING = 2 };
 
 /* How participants find each other. */
 enum mm_discovery { MM_MULTICAST = 0, MM_PEERS = 1, MM_CLIENT = 2, MM_SERVER = 3 };
@@ -53,11 +42,7 @@ typedef struct mm_transports {
 } mm_transports;
 
 typedef struct mm_qos {
-  int32_t reliable;           /* 1 reliable, 0 best effort */
-  int32_t depth;              /* keep last so many; 0: keep all */
-  int32_t transient_local;    /* 1 transient local, 0 volatile */
-  int32_t max_samples;        /* resource limit */
-  int64_t max_blocking_ns;    /* how long a write may wait */
+  mm_policies policies;
   int64_t heartbeat_ns;       /* a writer's heartbeat period */
   int32_t asynchronous;       /* 1: a thread of the library sends, 0: the caller of write does */
   int32_t data_sharing;       /* 0 off, 1 where possible, 2 required */
@@ -69,22 +54,6 @@ typedef struct mm_type {
   uint32_t size;
   int32_t plain;
 } mm_type;
-
-/* Called with each message's bytes, which are valid during the call only. */
-typedef void (*mm_on_message) (void *context, const uint8_t *bytes, size_t size);
-
-/* Called with each message where it lies. A writer may write over it while it is read: what was read counts only if
- * `is_valid` still says 1 of the sample afterwards. Both are valid during the call only. */
-typedef int32_t (*mm_is_valid) (const void *sample);
-typedef void (*mm_on_lent) (void *context, const uint8_t *bytes, size_t size, mm_is_valid is_valid, const void *sample);
-
-/* Where a writer's match is told: called with itself, on a thread of the library, when a reader has matched the writer. It
- * lives as long as the writer. */
-typedef struct mm_match {
-  void (*on_matched) (const struct mm_match *own);
-} mm_match;
-
-const char *mm_version (void);
 
 int32_t mm_open (const mm_transports *transports, mm_session **session, mm_reason *reason);
 /* Deletes the participant with all that it contains, and joins the library's threads. */
@@ -105,16 +74,6 @@ int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, co
                         int32_t loans, mm_on_message on_message, mm_on_lent on_lent, void *context, mm_reader **reader,
                         mm_reason *reason);
 int32_t mm_reader_qos (mm_reader *reader, mm_qos *qos);
-/* Waits until there is something to take (1) or the reader was stopped (0). */
-int32_t mm_wait (mm_reader *reader);
-/* Hands over all that there is; the number of messages. */
-int32_t mm_take (mm_reader *reader);
-/* Ends mm_wait for good, from any thread. */
-int32_t mm_stop (mm_reader *reader);
-/* What taking on the library's thread failed with; 0: nothing. */
-int32_t mm_reader_failure (mm_reader *reader);
-/* Only once nobody waits or takes any more; waits for callbacks. Where it fails the reader stays, and may call back. */
-int32_t mm_reader_close (mm_reader *reader);
 
 #ifdef __cplusplus
 }

@@ -25,56 +25,56 @@ inline void log_to_standard_error ()
 }
 
 /// As shipped participants find each other by multicast; else they are told where to look.
-inline void set_discovery (api::DomainParticipantQos &qos, const mm_transports &asked)
+inline void set_discovery (api::DomainParticipantQos &qos, const mm_transports &requested)
 {
   auto &builtin = qos.wire_protocol ().builtin;
   auto &discovery = builtin.discovery_config;
-  switch (asked.discovery) {
+  switch (requested.discovery) {
     case MM_PEERS:
-      for (size_t i = 0; i < asked.others_count; i++)
-        builtin.initialPeersList.push_back (locator (asked.others[i]));
+      for (size_t i = 0; i < requested.others_count; i++)
+        builtin.initialPeersList.push_back (locator (requested.others[i]));
       break;
     case MM_SERVER:
       discovery.discoveryProtocol = DiscoveryProtocol::SERVER;
-      qos.wire_protocol ().prefix = server_prefix (asked.own[0].index);
-      for (size_t i = 0; i < asked.own_count; i++)
-        builtin.metatrafficUnicastLocatorList.push_back (locator (asked.own[i]));
-      add_servers (discovery, asked.others, asked.others_count);
+      qos.wire_protocol ().prefix = server_prefix (requested.own[0].index);
+      for (size_t i = 0; i < requested.own_count; i++)
+        builtin.metatrafficUnicastLocatorList.push_back (locator (requested.own[i]));
+      add_servers (discovery, requested.others, requested.others_count);
       break;
     case MM_CLIENT:
       discovery.discoveryProtocol = DiscoveryProtocol::CLIENT;
-      add_servers (discovery, asked.others, asked.others_count);
+      add_servers (discovery, requested.others, requested.others_count);
       break;
     default: break;
   }
 }
 
 /// The built-in transports as the library makes them, but on the trial's interfaces, and only those that were asked for.
-inline api::DomainParticipantQos participant_qos (const mm_transports &asked)
+inline api::DomainParticipantQos participant_qos (const mm_transports &requested)
 {
   api::DomainParticipantQos qos;
-  qos.name (asked.name);
+  qos.name (requested.name);
   qos.transport ().use_builtin_transports = false;
-  if (asked.shared_memory) {
+  if (requested.shared_memory) {
     auto shared_memory = std::make_shared<transport::SharedMemTransportDescriptor> ();
-    const uint32_t as_shipped = 2 * std::max (asked.send_buffer_bytes, asked.receive_buffer_bytes);
-    shared_memory->segment_size (asked.segment_bytes ? asked.segment_bytes : as_shipped);
-    shared_memory->max_message_size (asked.max_message_bytes);
-    shared_memory->port_queue_capacity (asked.port_queue);
+    const uint32_t as_shipped = 2 * std::max (requested.send_buffer_bytes, requested.receive_buffer_bytes);
+    shared_memory->segment_size (requested.segment_bytes ? requested.segment_bytes : as_shipped);
+    shared_memory->max_message_size (requested.max_message_bytes);
+    shared_memory->port_queue_capacity (requested.port_queue);
     qos.transport ().user_transports.push_back (shared_memory);
   }
-  if (asked.udp) {
+  if (requested.udp) {
     auto udp = std::make_shared<transport::UDPv4TransportDescriptor> ();
-    udp->sendBufferSize = asked.send_buffer_bytes;
-    udp->receiveBufferSize = asked.receive_buffer_bytes;
-    udp->maxMessageSize = asked.max_message_bytes;
-    for (size_t i = 0; i < asked.own_count; i++)
-      udp->interfaceWhiteList.emplace_back (asked.own[i].address);
-    if (asked.discovery == MM_PEERS)
-      udp->maxInitialPeersRange = asked.participants;
+    udp->sendBufferSize = requested.send_buffer_bytes;
+    udp->receiveBufferSize = requested.receive_buffer_bytes;
+    udp->maxMessageSize = requested.max_message_bytes;
+    for (size_t i = 0; i < requested.own_count; i++)
+      udp->interfaceWhiteList.emplace_back (requested.own[i].address);
+    if (requested.discovery == MM_PEERS)
+      udp->maxInitialPeersRange = requested.participants;
     qos.transport ().user_transports.push_back (udp);
   }
-  set_discovery (qos, asked);
+  set_discovery (qos, requested);
   return qos;
 }
 

@@ -141,7 +141,7 @@ private:
         return code == mm::no_data ? count : -code;
       for (api::LoanableCollection::size_type i = 0; i < lent.messages.length (); i++) {
         const Sample sample = {from, lent.messages.buffer ()[i], &lent.infos[i]};
-        // Whether it still is what was published: now, and, asked by the callback, once it has been read.
+        // Whether it still is what was published: now, and, requested by the callback, once it has been read.
         if (lent.infos[i].valid_data && Sample::is_valid (&sample)) {
           count++;
           on_lent (context, static_cast<const uint8_t *> (sample.bytes), array.size (), Sample::is_valid, &sample);

@@ -10,7 +10,6 @@ use middlemark_runtime::system_package;
 use crate::discovery::{DISCOVERIES, SERVER};
 use crate::profiles::profiles;
 use crate::quality::MEMORY_POLICIES;
-use crate::shim;
 use crate::transport::TRANSPORTS;
 
 /// What is tested; the library's own limit is the memory of its histories.
@@ -28,9 +27,9 @@ pub(crate) fn describe() -> Description {
             .into(),
         library: Library {
             name: env!("MIDDLEMARK_FASTDDS_LIBRARY").into(),
-            version: shim::version(),
+            version: middlemark_dds::version(),
             origin: env!("MIDDLEMARK_FASTDDS_ORIGIN").into(),
-            released: system_package::released(&["libfastrtps-dev", "libfastdds-dev"], &shim::version()),
+            released: system_package::released(&["libfastrtps-dev", "libfastdds-dev"], &middlemark_dds::version()),
         },
         capabilities: capabilities(),
         dissectors: vec![Dissector {

@@ -6,11 +6,11 @@
 use std::ffi::CStr;
 
 use middlemark_contract::{Delivery, Refusal, StreamSpec};
-use middlemark_dds::{Reader, ReaderHandle, hand_over_lent, refuse_library_thread};
+use middlemark_dds::{Reader, hand_over_lent, opened, read_back, refuse_library_thread};
 use middlemark_runtime::{MiddlewareError, Options, Receiver};
 
 use crate::quality;
-use crate::shim::{self, ShimQos, ShimReader, ShimSession, ShimType, checked, opened};
+use crate::shim::{self, ShimQos, ShimSession, ShimType};
 
 /// What a message takes of a send buffer beside its bytes, about.
 const HEADERS_BYTES: usize = 128;
@@ -50,13 +50,13 @@ pub(crate) unsafe fn open(
     policies: &ShimQos,
     (delivery, loans): (Delivery, bool),
     receiver: Receiver,
-) -> Result<Reader<Handle>, MiddlewareError> {
-    Reader::open(receiver, delivery, |on_message, context| {
-        let mut reader = std::ptr::null_mut();
-        opened(&format!("create the reader of {}", topic.to_string_lossy()), |reason| {
-            // SAFETY: the session is open; topic and policies live through the call, the callback's context until the reader
-            // is closed.
-            unsafe {
+) -> Result<Reader, MiddlewareError> {
+    let doing = format!("create the reader of {}", topic.to_string_lossy());
+    // SAFETY: what is opened is this reader's alone.
+    unsafe {
+        Reader::open(receiver, delivery, |on_message, context| {
+            // The session is open; topic and policies live through the call, the callback's context until the reader is closed.
+            opened(&doing, |reader, reason| {
                 shim::mm_reader_open(
                     session,
                     topic.as_ptr(),
@@ -67,61 +67,21 @@ pub(crate) unsafe fn open(
                     on_message,
                     hand_over_lent,
                     context,
-                    &raw mut reader,
+                    reader,
                     reason,
                 )
-            }
-        })?;
-        Ok(Handle(reader))
-    })
-}
-
-/// The shim's reader.
-#[derive(Clone, Copy)]
-pub(crate) struct Handle(*mut ShimReader);
-
-// SAFETY: the shim's functions may be called from any thread; `Reader` has only one thread take, and joins it before the
-// reader is closed.
-unsafe impl Send for Handle {}
-
-impl Handle {
-    /// The policies that the reader really has.
-    pub(crate) fn policies(self) -> String {
-        let mut policies = ShimQos::default();
-        // SAFETY: a handle is had of an open reader only, and `policies` can be written.
-        let code = unsafe { shim::mm_reader_qos(self.0, &raw mut policies) };
-        match checked(code, "read policies back") {
-            Ok(_) => quality::words(&policies),
-            Err(error) => error.to_string(),
-        }
+            })
+        })
     }
 }
 
-impl ReaderHandle for Handle {
-    unsafe fn wait(self) -> Result<bool, MiddlewareError> {
-        // SAFETY: the caller's promises are the shim's.
-        Ok(checked(unsafe { shim::mm_wait(self.0) }, "wait for messages")? > 0)
-    }
-
-    unsafe fn take(self) -> Result<bool, MiddlewareError> {
-        // SAFETY: as above.
-        Ok(checked(unsafe { shim::mm_take(self.0) }, "take messages")? > 0)
-    }
-
-    unsafe fn stop(self) -> Result<(), MiddlewareError> {
-        // SAFETY: as above.
-        checked(unsafe { shim::mm_stop(self.0) }, "wake a reader's thread")?;
-        // SAFETY: as above.
-        let failure = unsafe { shim::mm_reader_failure(self.0) };
-        checked(failure, "take messages in a callback")?;
-        Ok(())
-    }
-
-    unsafe fn close(self) -> Result<(), MiddlewareError> {
-        // SAFETY: as above.
-        checked(unsafe { shim::mm_reader_close(self.0) }, "delete a reader")?;
-        Ok(())
-    }
+/// The policies that a reader really has.
+pub(crate) fn policies(reader: &Reader) -> String {
+    // SAFETY: a shim's reader is open as long as its `Reader`, and the policies can be written.
+    read_back(
+        |found| unsafe { shim::mm_reader_qos(reader.shim(), found) },
+        quality::words,
+    )
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::ServiceSpec;
+use middlemark_dds::checked;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
 use crate::discovery::Discovery;
 use crate::session::participant;
-use crate::shim::{self, ShimSession, checked};
+use crate::shim::{self, ShimSession};
 use crate::transport::Transport;
 
 pub(crate) struct Server {
@@ -41,7 +42,7 @@ impl Server {
 
 impl Service for Server {
     fn version(&self) -> String {
-        shim::version()
+        middlemark_dds::version()
     }
 
     fn settings(&self) -> BTreeMap<String, String> {

@@ -7,15 +7,15 @@ use std::ffi::CString;
 use std::fs::File;
 
 use middlemark_contract::{Delivery, Effective, Rendezvous};
-use middlemark_dds::{Matches, Reader};
+use middlemark_dds::{Matches, Reader, checked, opened, read_back};
 use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::description::INTRAPROCESS;
 use crate::discovery::{Discovery, Place};
 use crate::quality;
-use crate::reader::{self, Handle};
+use crate::reader;
 use crate::semaphores;
-use crate::shim::{self, ShimPlace, ShimQos, ShimSession, ShimTransports, ShimType, ShimWriter, checked, opened};
+use crate::shim::{self, ShimPlace, ShimSession, ShimTransports, ShimType, ShimWriter};
 use crate::transport::Transport;
 use crate::writer::Writer;
 
@@ -27,7 +27,7 @@ pub(crate) struct Participant {
     zero_copy: bool,
     /// Whether any of its endpoints has loans.
     lends: bool,
-    readers: Vec<(String, Reader<Handle>)>,
+    readers: Vec<(String, Reader)>,
     writers: Vec<(String, *mut ShimWriter)>,
     matches: Matches,
     /// Held for those who clean up after a killed process.
@@ -102,13 +102,12 @@ pub(crate) fn participant(
         segment_bytes: options.integer("shm_segment_bytes") as u32,
         port_queue: options.integer("shm_port_queue") as u32,
     };
-    let mut handle = std::ptr::null_mut();
-    opened(
+    let opened = opened(
         &format!("open domain {} on {}", rendezvous.domain, discovery.own[0].address),
-        // SAFETY: the transports with their strings and places live through the call, and `handle` can be written.
-        |reason| unsafe { shim::mm_open(&raw const transports, &raw mut handle, reason) },
-    )?;
-    Ok(handle)
+        // SAFETY: the transports with their strings and places live through the call.
+        |session, reason| unsafe { shim::mm_open(&raw const transports, session, reason) },
+    );
+    Ok(opened?)
 }
 
 /// Places as the shim takes them, with the texts that they point to.
@@ -160,11 +159,9 @@ impl Session for Participant {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
         let matching = self.matches.keep(matched);
-        let mut handle = std::ptr::null_mut();
-        opened(&format!("create the writer of {}", channel.topic), |reason| {
+        let handle = opened(&format!("create the writer of {}", channel.topic), |writer, reason| {
             let message_type = self.message_type(channel);
-            // SAFETY: the session is open; topic and policies live through the call, the match until the session is closed,
-            // and `handle` can be written.
+            // SAFETY: the session is open; topic and policies live through the call, the match until the session is closed.
             unsafe {
                 shim::mm_writer_open(
                     self.handle,
@@ -172,7 +169,7 @@ impl Session for Participant {
                     message_type,
                     &raw const policies,
                     matching,
-                    &raw mut handle,
+                    writer,
                     reason,
                 )
             }
@@ -195,7 +192,7 @@ impl Session for Participant {
     fn effective(&self) -> Effective {
         let mut settings: BTreeMap<_, _> = self.options.words();
         for (topic, reader) in &self.readers {
-            settings.insert(format!("reader {topic}"), reader.handle().policies());
+            settings.insert(format!("reader {topic}"), reader::policies(reader));
         }
         for (topic, writer) in &self.writers {
             settings.insert(format!("writer {topic}"), writer_policies(*writer));
@@ -220,11 +217,9 @@ impl Session for Participant {
 
 /// The policies that a writer really has.
 fn writer_policies(writer: *mut ShimWriter) -> String {
-    let mut policies = ShimQos::default();
-    // SAFETY: writers live as long as their session, and `policies` can be written.
-    let code = unsafe { shim::mm_writer_qos(writer, &raw mut policies) };
-    match checked(code, "read policies back") {
-        Ok(_) => quality::writer_words(&policies),
-        Err(error) => error.to_string(),
-    }
+    // SAFETY: writers live as long as their session, and the policies can be written.
+    read_back(
+        |found| unsafe { shim::mm_writer_qos(writer, found) },
+        quality::writer_words,
+    )
 }

@@ -1,14 +1,8 @@
-//! The shim (`shim/fastdds.h`) as Rust sees it: declarations and the error that its results become; nothing acts here.
+//! The shim (`shim/fastdds.h`) as Rust sees it, beside what all shims have alike; nothing acts here.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 
-use middlemark_dds::{OnLent, OnMessage, Policies};
-
-/// `mm_reason`.
-#[repr(C)]
-pub(crate) struct Reason {
-    text: [c_char; 256],
-}
+use middlemark_dds::{OnLent, OnMessage, Policies, Reason, ShimReader};
 
 /// `mm_place`.
 #[repr(C)]
@@ -72,14 +66,7 @@ pub(crate) struct ShimWriter {
     _opaque: [u8; 0],
 }
 
-/// `mm_reader`, opaque.
-#[repr(C)]
-pub(crate) struct ShimReader {
-    _opaque: [u8; 0],
-}
-
 unsafe extern "C" {
-    pub(crate) fn mm_version() -> *const c_char;
     pub(crate) fn mm_open(
         transports: *const ShimTransports,
         session: *mut *mut ShimSession,
@@ -114,48 +101,4 @@ unsafe extern "C" {
         reason: *mut Reason,
     ) -> i32;
     pub(crate) fn mm_reader_qos(reader: *mut ShimReader, qos: *mut ShimQos) -> i32;
-    pub(crate) fn mm_wait(reader: *mut ShimReader) -> i32;
-    pub(crate) fn mm_take(reader: *mut ShimReader) -> i32;
-    pub(crate) fn mm_stop(reader: *mut ShimReader) -> i32;
-    pub(crate) fn mm_reader_failure(reader: *mut ShimReader) -> i32;
-    pub(crate) fn mm_reader_close(reader: *mut ShimReader) -> i32;
-}
-
-/// A call that Fast DDS could not fulfil.
-#[derive(Debug, thiserror::Error)]
-#[error("Fast DDS could not {doing}: {reason}")]
-pub(crate) struct FastDdsError {
-    doing: String,
-    reason: String,
-}
-
-/// The result of a call: 0 or a count, or an error that says what was being done and the DDS return code.
-pub(crate) fn checked(code: i32, doing: &str) -> Result<i32, FastDdsError> {
-    if code >= 0 {
-        return Ok(code);
-    }
-    Err(FastDdsError {
-        doing: doing.to_owned(),
-        reason: format!("return code {}", -code),
-    })
-}
-
-/// The result of a call that opens something and says itself why it can't.
-pub(crate) fn opened(doing: &str, call: impl FnOnce(&mut Reason) -> i32) -> Result<(), FastDdsError> {
-    let mut reason = Reason { text: [0; 256] };
-    if call(&mut reason) == 0 {
-        return Ok(());
-    }
-    // SAFETY: the shim leaves a terminated text, and the array began as zeros.
-    let text = unsafe { CStr::from_ptr(reason.text.as_ptr()) };
-    Err(FastDdsError {
-        doing: doing.to_owned(),
-        reason: text.to_string_lossy().into_owned(),
-    })
-}
-
-/// The version of the library's headers; the shared library's name holds it to the same minor version.
-pub(crate) fn version() -> String {
-    // SAFETY: the function takes nothing and returns a string constant.
-    unsafe { CStr::from_ptr(mm_version()) }.to_string_lossy().into_owned()
 }

@@ -8,6 +8,7 @@
 #include <dds/Version.h>
 
 #include "MessageTypeSupportImpl.h"
+#include "codes.h"
 #include "failures.hpp"
 #include "qos.hpp"
 #include "reader.hpp"
@@ -64,14 +65,14 @@ struct mm_session {
 
 namespace {
 
-void open_writer (mm_session *session, const char *topic, const mm_qos &asked, const mm_match *match, mm_writer *writer)
+void open_writer (mm_session *session, const char *topic, const mm_policies &requested, const mm_match *match, mm_writer *writer)
 {
   DDS::DataWriterQos qos;
   session->publisher->get_default_datawriter_qos (qos);
-  mm::set_policies (qos, asked);
+  mm::set_policies (qos, requested);
   // What a transient-local writer keeps for late joiners: the newest that its history has room for.
   qos.durability_service.history_kind = DDS::KEEP_LAST_HISTORY_QOS;
-  qos.durability_service.history_depth = asked.depth > 0 ? asked.depth : asked.max_samples;
+  qos.durability_service.history_depth = requested.depth > 0 ? requested.depth : requested.max_samples;
   DDS::Topic_var of = session->topic (topic);
   DDS::DataWriterListener_var listener = new mm::Match (match);
   writer->entity =
@@ -81,11 +82,11 @@ void open_writer (mm_session *session, const char *topic, const mm_qos &asked, c
   mm::check (writer->writer, "writer of the type");
 }
 
-void open_reader (mm_session *session, const char *topic, const mm_qos &asked, int32_t delivery, mm_reader *reader)
+void open_reader (mm_session *session, const char *topic, const mm_policies &requested, int32_t delivery, mm_reader *reader)
 {
   DDS::DataReaderQos qos;
   session->subscriber->get_default_datareader_qos (qos);
-  mm::set_policies (qos, asked);
+  mm::set_policies (qos, requested);
   DDS::StatusMask statuses = 0;
   if (delivery == MM_LIBRARY_THREAD) {
     reader->listener = new mm::Listener (reader->on_message, reader->context);
@@ -107,7 +108,11 @@ void open_reader (mm_session *session, const char *topic, const mm_qos &asked, i
 
 extern "C" {
 
+const char *mm_library (void) { return "OpenDDS"; }
+
 const char *mm_version (void) { return DDS_VERSION; }
+
+const char *mm_explain (int32_t code) { return mm::standard_name (code); }
 
 int32_t mm_open (int32_t domain, const char *configuration_file, mm_session **opened, mm_reason *reason)
 {
@@ -134,12 +139,12 @@ int32_t mm_close (mm_session *session)
   }
 }
 
-int32_t mm_writer_open (mm_session *session, const char *topic, const mm_qos *asked, const mm_match *match,
+int32_t mm_writer_open (mm_session *session, const char *topic, const mm_policies *requested, const mm_match *match,
                         mm_writer **opened, mm_reason *reason)
 {
   mm_writer *writer = new mm_writer;
   try {
-    open_writer (session, topic, *asked, match, writer);
+    open_writer (session, topic, *requested, match, writer);
     *opened = writer;
     return 0;
   } catch (...) {
@@ -159,7 +164,7 @@ int32_t mm_write (mm_writer *writer, const uint8_t *bytes, uint32_t size)
   }
 }
 
-int32_t mm_writer_qos (mm_writer *writer, mm_qos *found)
+int32_t mm_writer_qos (mm_writer *writer, mm_policies *found)
 {
   try {
     DDS::DataWriterQos qos;
@@ -173,14 +178,14 @@ int32_t mm_writer_qos (mm_writer *writer, mm_qos *found)
 
 void mm_writer_free (mm_writer *writer) { delete writer; }
 
-int32_t mm_reader_open (mm_session *session, const char *topic, const mm_qos *asked, int32_t delivery,
+int32_t mm_reader_open (mm_session *session, const char *topic, const mm_policies *requested, int32_t delivery,
                         mm_on_message on_message, void *context, mm_reader **opened, mm_reason *reason)
 {
   mm_reader *reader = new mm_reader;
   reader->on_message = on_message;
   reader->context = context;
   try {
-    open_reader (session, topic, *asked, delivery, reader);
+    open_reader (session, topic, *requested, delivery, reader);
     *opened = reader;
     return 0;
   } catch (...) {
@@ -190,7 +195,7 @@ int32_t mm_reader_open (mm_session *session, const char *topic, const mm_qos *as
   }
 }
 
-int32_t mm_reader_qos (mm_reader *reader, mm_qos *found)
+int32_t mm_reader_qos (mm_reader *reader, mm_policies *found)
 {
   try {
     DDS::DataReaderQos qos;

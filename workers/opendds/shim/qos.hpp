@@ -22,22 +22,22 @@ inline int64_t nanoseconds (const DDS::Duration_t &duration)
 }
 
 template <typename Qos>
-void set_policies (Qos &qos, const mm_qos &asked)
+void set_policies (Qos &qos, const mm_policies &requested)
 {
-  qos.reliability.kind = asked.reliable ? DDS::RELIABLE_RELIABILITY_QOS : DDS::BEST_EFFORT_RELIABILITY_QOS;
-  qos.reliability.max_blocking_time = duration (asked.max_blocking_ns);
-  qos.durability.kind = asked.transient_local ? DDS::TRANSIENT_LOCAL_DURABILITY_QOS : DDS::VOLATILE_DURABILITY_QOS;
-  qos.history.kind = asked.depth > 0 ? DDS::KEEP_LAST_HISTORY_QOS : DDS::KEEP_ALL_HISTORY_QOS;
-  if (asked.depth > 0)
-    qos.history.depth = asked.depth;
-  qos.resource_limits.max_samples = asked.max_samples;
-  qos.resource_limits.max_samples_per_instance = asked.max_samples;
+  qos.reliability.kind = requested.reliable ? DDS::RELIABLE_RELIABILITY_QOS : DDS::BEST_EFFORT_RELIABILITY_QOS;
+  qos.reliability.max_blocking_time = duration (requested.max_blocking_ns);
+  qos.durability.kind = requested.transient_local ? DDS::TRANSIENT_LOCAL_DURABILITY_QOS : DDS::VOLATILE_DURABILITY_QOS;
+  qos.history.kind = requested.depth > 0 ? DDS::KEEP_LAST_HISTORY_QOS : DDS::KEEP_ALL_HISTORY_QOS;
+  if (requested.depth > 0)
+    qos.history.depth = requested.depth;
+  qos.resource_limits.max_samples = requested.max_samples;
+  qos.resource_limits.max_samples_per_instance = requested.max_samples;
 }
 
 template <typename Qos>
-mm_qos read_policies (const Qos &qos)
+mm_policies read_policies (const Qos &qos)
 {
-  mm_qos found = mm_qos ();
+  mm_policies found = mm_policies ();
   found.reliable = qos.reliability.kind == DDS::RELIABLE_RELIABILITY_QOS;
   found.max_blocking_ns = nanoseconds (qos.reliability.max_blocking_time);
   found.transient_local = qos.durability.kind == DDS::TRANSIENT_LOCAL_DURABILITY_QOS;

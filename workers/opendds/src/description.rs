@@ -8,7 +8,6 @@ use middlemark_runtime::options::{boolean, choice, integer};
 
 use crate::configuration::{NUMBERS, RESEND_PERIOD_S, TRANSPORTS};
 use crate::profiles::profiles;
-use crate::shim;
 
 /// What comes over RTPS as shipped, each time it was tried. With OpenDDS 3.13.3 a message of 8 MiB took longer than 30 s there.
 const LARGEST_MESSAGE_BYTES: u64 = 4 << 20;
@@ -21,7 +20,7 @@ pub(crate) fn describe() -> Description {
         summary: "RTPS over UDP, or its own protocol over TCP, between processes and within one.".into(),
         library: Library {
             name: "OpenDDS_Dcps".into(),
-            version: shim::version(),
+            version: middlemark_dds::version(),
             origin: env!("MIDDLEMARK_OPENDDS_ORIGIN").into(),
             released: None,
         },

@@ -6,10 +6,10 @@
 use std::ffi::CStr;
 
 use middlemark_contract::{Delivery, Refusal, StreamSpec};
-use middlemark_dds::{Policies, Reader, ReaderHandle, refuse_library_thread};
+use middlemark_dds::{Policies, Reader, opened, read_back, refuse_library_thread};
 use middlemark_runtime::{MiddlewareError, Receiver};
 
-use crate::shim::{self, ShimReader, ShimSession, checked, opened};
+use crate::shim::{self, ShimSession};
 
 /// Refuses answers from the library's thread that may wait for room in their queue.
 pub(crate) fn accept(delivery: Delivery, streams: &[StreamSpec]) -> Result<(), Refusal> {
@@ -37,13 +37,13 @@ pub(crate) unsafe fn open(
     policies: &Policies,
     delivery: Delivery,
     receiver: Receiver,
-) -> Result<Reader<Handle>, MiddlewareError> {
-    Reader::open(receiver, delivery, |on_message, context| {
-        let mut reader = std::ptr::null_mut();
-        opened(&format!("create the reader of {}", topic.to_string_lossy()), |reason| {
-            // SAFETY: the session is open; topic and policies live through the call, the callback's context until the reader
-            // is closed.
-            unsafe {
+) -> Result<Reader, MiddlewareError> {
+    let doing = format!("create the reader of {}", topic.to_string_lossy());
+    // SAFETY: what is opened is this reader's alone.
+    unsafe {
+        Reader::open(receiver, delivery, |on_message, context| {
+            // The session is open; topic and policies live through the call, the callback's context until the reader is closed.
+            opened(&doing, |reader, reason| {
                 shim::mm_reader_open(
                     session,
                     topic.as_ptr(),
@@ -51,59 +51,19 @@ pub(crate) unsafe fn open(
                     delivery as i32,
                     on_message,
                     context,
-                    &raw mut reader,
+                    reader,
                     reason,
                 )
-            }
-        })?;
-        Ok(Handle(reader))
-    })
-}
-
-/// The shim's reader.
-#[derive(Clone, Copy)]
-pub(crate) struct Handle(*mut ShimReader);
-
-// SAFETY: the shim's functions may be called from any thread; `Reader` has only one thread take, and joins it before the
-// reader is closed.
-unsafe impl Send for Handle {}
-
-impl Handle {
-    /// The policies that the reader really has.
-    pub(crate) fn policies(self) -> String {
-        let mut policies = Policies::default();
-        // SAFETY: a handle is had of an open reader only, and `policies` can be written.
-        let code = unsafe { shim::mm_reader_qos(self.0, &raw mut policies) };
-        match checked(code, "read policies back") {
-            Ok(_) => policies.words(),
-            Err(error) => error.to_string(),
-        }
+            })
+        })
     }
 }
 
-impl ReaderHandle for Handle {
-    unsafe fn wait(self) -> Result<bool, MiddlewareError> {
-        // SAFETY: the caller's promises are the shim's.
-        Ok(checked(unsafe { shim::mm_wait(self.0) }, "wait for messages")? > 0)
-    }
-
-    unsafe fn take(self) -> Result<bool, MiddlewareError> {
-        // SAFETY: as above.
-        Ok(checked(unsafe { shim::mm_take(self.0) }, "take messages")? > 0)
-    }
-
-    unsafe fn stop(self) -> Result<(), MiddlewareError> {
-        // SAFETY: as above.
-        checked(unsafe { shim::mm_stop(self.0) }, "wake a reader's thread")?;
-        // SAFETY: as above.
-        let failure = unsafe { shim::mm_reader_failure(self.0) };
-        checked(failure, "take messages in a callback")?;
-        Ok(())
-    }
-
-    unsafe fn close(self) -> Result<(), MiddlewareError> {
-        // SAFETY: as above.
-        checked(unsafe { shim::mm_reader_close(self.0) }, "delete a reader")?;
-        Ok(())
-    }
+/// The policies that a reader really has.
+pub(crate) fn policies(reader: &Reader) -> String {
+    // SAFETY: a shim's reader is open as long as its `Reader`, and the policies can be written.
+    read_back(
+        |found| unsafe { shim::mm_reader_qos(reader.shim(), found) },
+        Policies::words,
+    )
 }

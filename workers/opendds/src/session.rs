@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::{fs, process};
 
 use middlemark_contract::{Delivery, Effective, MessagePath};
-use middlemark_dds::{Matches, Policies, Reader};
+use middlemark_dds::{Matches, Policies, Reader, checked, opened};
 use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Publisher, Receiver, Session};
 
 use crate::configuration;
-use crate::reader::{self, Handle};
-use crate::shim::{self, ShimSession, UNLIMITED, checked, opened};
+use crate::reader;
+use crate::shim::{self, ShimSession, UNLIMITED};
 use crate::writer::Writer;
 
 pub(crate) struct Participant {
@@ -22,7 +22,7 @@ pub(crate) struct Participant {
     delivery: Delivery,
     transport: String,
     settings: BTreeMap<String, String>,
-    readers: Vec<(String, Reader<Handle>)>,
+    readers: Vec<(String, Reader)>,
     writers: Vec<(String, Writer)>,
     matches: Matches,
 }
@@ -53,14 +53,13 @@ fn open(configuration: &str, context: &Context<'_>) -> Result<*mut ShimSession, 
     let file = rendezvous.folder.join(format!("opendds-{}.ini", process::id()));
     fs::write(&file, configuration)?;
     let path = CString::new(file.as_os_str().as_bytes())?;
-    let mut handle = std::ptr::null_mut();
     let result = opened(
         &format!("open domain {} on {}", rendezvous.domain, context.spec.address),
-        // SAFETY: the path lives through the call, and `handle` can be written.
-        |reason| unsafe { shim::mm_open(i32::from(rendezvous.domain), path.as_ptr(), &raw mut handle, reason) },
+        // SAFETY: the path lives through the call.
+        |session, reason| unsafe { shim::mm_open(i32::from(rendezvous.domain), path.as_ptr(), session, reason) },
     );
     fs::remove_file(&file)?;
-    Ok(result.map(|()| handle)?)
+    Ok(result?)
 }
 
 /// A reader rejects what is beyond its limit, which then is lost although its writer was told that it had arrived.
@@ -99,7 +98,7 @@ impl Session for Participant {
     fn effective(&self) -> Effective {
         let mut settings = self.settings.clone();
         for (topic, reader) in &self.readers {
-            settings.insert(format!("reader {topic}"), reader.handle().policies());
+            settings.insert(format!("reader {topic}"), reader::policies(reader));
         }
         for (topic, writer) in &self.writers {
             settings.insert(format!("writer {topic}"), writer.policies());

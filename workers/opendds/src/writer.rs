@@ -3,10 +3,10 @@
 use std::ffi::{CStr, c_void};
 
 use middlemark_contract::Congestion;
-use middlemark_dds::Policies;
+use middlemark_dds::{Policies, opened, read_back};
 use middlemark_runtime::{MiddlewareError, Publish, PublishError};
 
-use crate::shim::{self, ShimSession, ShimWriter, TIMED_OUT, checked, opened};
+use crate::shim::{self, ShimSession, ShimWriter, TIMED_OUT};
 
 /// A writer, open as long as its session is.
 #[derive(Clone, Copy)]
@@ -21,23 +21,20 @@ impl Writer {
         policies: &Policies,
         matching: *const c_void,
     ) -> Result<Writer, MiddlewareError> {
-        let mut handle = std::ptr::null_mut();
-        opened(&format!("create the writer of {}", topic.to_string_lossy()), |reason| {
-            // SAFETY: the session is open; topic and policies live through the call, and `handle` can be written.
-            unsafe { shim::mm_writer_open(session, topic.as_ptr(), policies, matching, &raw mut handle, reason) }
-        })?;
+        let handle = opened(
+            &format!("create the writer of {}", topic.to_string_lossy()),
+            |writer, reason| {
+                // SAFETY: the session is open; topic and policies live through the call.
+                unsafe { shim::mm_writer_open(session, topic.as_ptr(), policies, matching, writer, reason) }
+            },
+        )?;
         Ok(Writer(handle))
     }
 
     /// The policies that the writer really has.
     pub(crate) fn policies(self) -> String {
-        let mut policies = Policies::default();
-        // SAFETY: a writer is had of an open session only, and `policies` can be written.
-        let code = unsafe { shim::mm_writer_qos(self.0, &raw mut policies) };
-        match checked(code, "read policies back") {
-            Ok(_) => policies.words(),
-            Err(error) => error.to_string(),
-        }
+        // SAFETY: a writer is had of an open session only, and the policies can be written.
+        read_back(|found| unsafe { shim::mm_writer_qos(self.0, found) }, Policies::words)
     }
 
     /// Gives up the handle; the library's writer is deleted with its session.

@@ -7,8 +7,8 @@ use middlemark_runtime::harness;
 
 use super::*;
 
-/// A shim's reader: `wait` sleeps until `stop`, and nothing is ever there to take.
-struct Shim {
+/// A shim's reader, which `shim::tests` reaches: `wait` sleeps until `stop`, and nothing is ever there to take.
+pub(crate) struct Shim {
     told: Mutex<Vec<&'static str>>,
     stop: Sender<()>,
     stopped: Mutex<Inbox<()>>,
@@ -43,12 +43,15 @@ impl Shim {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn reader(&'static self, delivery: Delivery) -> Reader<&'static Shim> {
-        Reader::open(harness::receiver(100, 1), delivery, |on_message, context| {
-            *self.callback.lock().unwrap() = Some(Callback(on_message, context));
-            Ok(self)
-        })
-        .unwrap()
+    fn reader(&'static self, delivery: Delivery) -> Reader {
+        // SAFETY: the shim's functions know it by this address, and it is never freed.
+        let reader = unsafe {
+            Reader::open(harness::receiver(100, 1), delivery, |on_message, context| {
+                *self.callback.lock().unwrap() = Some(Callback(on_message, context));
+                Ok(std::ptr::from_ref(self).cast_mut().cast())
+            })
+        };
+        reader.unwrap()
     }
 
     /// What the library's thread does with a message of too few bytes.
@@ -57,31 +60,21 @@ impl Shim {
         // SAFETY: three bytes are readable; whether the context still is a receiver is what is tested.
         unsafe { callback.0(callback.1, b"abc".as_ptr(), 3) };
     }
-}
 
-impl ReaderHandle for &'static Shim {
-    unsafe fn wait(self) -> Result<bool, MiddlewareError> {
+    pub(crate) fn wait(&self) -> i32 {
         let woken = self.stopped.lock().unwrap().recv();
         self.tell("woken");
-        Ok(self.take_fails && woken.is_ok())
+        i32::from(self.take_fails && woken.is_ok())
     }
 
-    unsafe fn take(self) -> Result<bool, MiddlewareError> {
-        Err("no take".into())
-    }
-
-    unsafe fn stop(self) -> Result<(), MiddlewareError> {
+    pub(crate) fn stop(&self) -> i32 {
         self.tell("stop");
-        Ok(self.stop.send(())?)
+        self.stop.send(()).map_or(-1, |()| 0)
     }
 
-    unsafe fn close(self) -> Result<(), MiddlewareError> {
+    pub(crate) fn close(&self) -> i32 {
         self.tell("close");
-        if self.close_fails {
-            Err("no close".into())
-        } else {
-            Ok(())
-        }
+        if self.close_fails { -2 } else { 0 }
     }
 }
 
@@ -96,7 +89,7 @@ fn a_dropped_reader_ends_its_thread_before_it_is_deleted() {
 fn a_closed_reader_tells_what_taking_failed_with_and_ends_once() {
     let shim = Shim::new(true, false);
     let error = shim.reader(Delivery::OwnThread).close().unwrap_err();
-    assert_eq!(error.to_string(), "no take");
+    assert_eq!(error.to_string(), "the shim could not take messages: code 1 (-1)");
     assert_eq!(shim.told(), ["stop", "woken", "close"]);
 }
 
@@ -104,6 +97,6 @@ fn a_closed_reader_tells_what_taking_failed_with_and_ends_once() {
 fn a_reader_that_cannot_be_deleted_may_still_call_back() {
     let shim = Shim::new(false, true);
     let error = shim.reader(Delivery::LibraryThread).close().unwrap_err();
-    assert_eq!(error.to_string(), "no close");
+    assert_eq!(error.to_string(), "the shim could not delete a reader: code 2 (-2)");
     shim.call_back();
 }
