@@ -6,6 +6,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +53,22 @@ def test_a_full_disk_is_said_with_what_to_do_and_resume_completes(small_disk: Pa
     resume_run(run)
     kinds = [folder.read_record().outcome.kind for folder in RunFolder(run).stored_trials()]
     assert kinds == ["valid"] * 3
+
+
+def test_a_full_folder_for_samples_is_told_and_the_trial_runs_again(
+    small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no failure of the worker that found no space there, which would be kept."""
+    monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
+    (small_disk / "filler").write_bytes(b"." * (60 << 10))
+    run = tmp_path / "run"
+    with pytest.raises(StoreError, match="not enough space") as caught:
+        run_new(run, placed(suite_text()))
+    assert caught.value.path.is_relative_to(small_disk)
+    assert list(RunFolder(run).stored_trials()) == []
+    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
+    resume_run(run)
+    assert [trial.read_record().outcome.kind for trial in RunFolder(run).stored_trials()] == ["valid"]
 
 
 def test_a_file_that_may_not_grow_is_said_in_the_same_way(campaign: Callable[..., list[TrialRecord]]) -> None:

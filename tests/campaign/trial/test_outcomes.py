@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.metrics.stored import measure, read_stored
-from middlemark.campaign.trial import lifecycle, processes, run
-from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
+from middlemark.campaign.trial import environment, lifecycle, processes, run
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable
 from middlemark.plan import Failed, Invalid, MissingPath, NoCommunication, NotApplicable, TimedOut, Valid, WarningKind
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
@@ -69,7 +69,7 @@ def test_a_missing_worker_is_named_before_anything_runs(campaign: Campaign) -> N
         campaign(suite_text().replace("fake", "nonesuch"))
 
 
-@pytest.mark.parametrize("broken", ["prepared", "clock_agreement"])
+@pytest.mark.parametrize("broken", ["enter_prepared", "clock_agreement"])
 def test_what_breaks_of_a_test_bed_fails_its_trial_and_the_next_one_runs(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
@@ -87,6 +87,24 @@ def test_what_breaks_of_a_test_bed_fails_its_trial_and_the_next_one_runs(
         application="middlemark", doing="using the test-bed", causes=("the namespaces are gone",)
     )
     assert second.outcome == Valid()
+
+
+@pytest.mark.parametrize("lacking", [EnvironmentNotReady, EnvironmentBroke])
+def test_what_a_test_bed_lacks_once_is_no_outcome_of_the_experiment(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch, lacking: type[EnvironmentUnusable]
+) -> None:
+    """Somebody may have killed what was being started; its refusal would hold for all trials."""
+    whole, times = environment.prepared, []
+
+    def lacks_once(*given: object) -> object:
+        times.append(given)
+        if len(times) == 1:
+            raise lacking("no container can be made", remedy="none")
+        return whole(*given)
+
+    monkeypatch.setattr(environment, "prepared", lacks_once)
+    assert [record.outcome for record in campaign(suite_text())] == [Valid()]
+    assert len(times) == 2
 
 
 @pytest.mark.parametrize(

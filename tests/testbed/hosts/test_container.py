@@ -290,11 +290,3 @@ def test_a_program_that_is_not_there_says_so(entries: Ledger, folder: Path) -> N
         failed = subprocess.run(host.command(["/no/program"]), capture_output=True, text=True, check=False)
     assert failed.returncode == 127
     assert "/no/program" in failed.stderr
-
-
-@pytest.mark.usefixtures("entries")
-def test_a_way_to_run_containers_that_failed_once_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = iter(["broken pipe", None])
-    monkeypatch.setattr(container, "_candidates", lambda: [Runtime("runc", "cgroupfs")])
-    monkeypatch.setattr(container, "_refusal", lambda *_: next(answers))
-    assert container._working.__wrapped__() == Runtime("runc", "cgroupfs")

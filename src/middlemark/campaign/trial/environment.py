@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.campaign.order import CampaignResources, Worker
+from middlemark.errors import EnvironmentUnusable
 from middlemark.plan import CaptureBounds, Experiment, PlannedFault, Trial, loaded_hosts
 from middlemark.plan.topology.network import Link
-from middlemark.results.files import writing
+from middlemark.results.files import CHUNK_BYTES, writing
 from middlemark.results.record import ClockAgreement
 from middlemark.suite import Action, HostKind, Observation
 from middlemark.suite.yaml.quantity import percent
@@ -99,6 +100,26 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         yield TrialEnvironment(
             worker, slot, hosts, folder, resources.cpus, testbed, loads, kept_awake, clocks, experiment.capture
         )
+
+
+def enter_prepared(trial: Trial, resources: CampaignResources, stack: ExitStack) -> TrialEnvironment:
+    """What the trial runs in, until the stack is closed.
+
+    What fails once may have been disturbed, and what this machine lacks would hold for all trials of its experiment.
+    """
+    try:
+        return stack.enter_context(prepared(trial, resources))
+    except EnvironmentUnusable:
+        check_space()
+        return stack.enter_context(prepared(trial, resources))
+
+
+def check_space() -> None:
+    """Refuses a full folder for samples: what failed for that is no outcome, and runs again once there is space."""
+    folder = Path(tempfile.gettempdir())
+    with writing(folder), tempfile.TemporaryFile(dir=folder) as room:
+        room.write(bytes(CHUNK_BYTES))
+        room.flush()
 
 
 def clock_agreement(environment: TrialEnvironment, ledger: Ledger) -> dict[str, ClockAgreement]:

@@ -17,7 +17,7 @@ from middlemark.campaign.observers.processes import KernelPathObserver, Resource
 from middlemark.campaign.observers.traffic import CaptureObserver, WireObserver
 from middlemark.campaign.order import CampaignResources
 from middlemark.campaign.trial import link_check, record, samples
-from middlemark.campaign.trial.environment import clock_agreement, prepared
+from middlemark.campaign.trial.environment import check_space, clock_agreement, enter_prepared
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.campaign.trial.processes import TrialProcesses
@@ -64,7 +64,7 @@ async def run_trial(
 def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, stack: ExitStack) -> Lifecycle:
     """All that the trial needs before its first process starts; over where this machine or the trial lacks it."""
     try:
-        environment = stack.enter_context(prepared(trial, resources))
+        environment = enter_prepared(trial, resources, stack)
     except EnvironmentNotReady as lacking:
         reason = "; ".join(str(lacking).splitlines())
         raise TrialOver(NotApplicable(capability="testbed", reason=reason)) from lacking
@@ -85,6 +85,8 @@ async def _executed(lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, r
         reached("storing", None)
         _collect(lifecycle, folder)
     except TrialOver as over:
+        if isinstance(over.outcome, Failed):
+            check_space()
         return over.outcome
     return None
 

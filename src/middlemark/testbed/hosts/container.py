@@ -17,8 +17,9 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from middlemark.errors import EnvironmentNotReady, EnvironmentUnusable
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable
 from middlemark.installation import OWN_UMASK
+from middlemark.installation.answers import is_kill
 from middlemark.plan.topology import network as plan
 from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind
 from middlemark.testbed.hosts import limits
@@ -66,14 +67,20 @@ def runtime() -> Runtime:
 
 @cache
 def _working() -> Runtime:
-    reasons = []
+    reasons, broken = [], None
     with ledger.opened() as entries:
         for candidate in _candidates():
-            # What fails once may have been disturbed, and would be missing in all trials of its experiment.
-            reason = _refusal(candidate, entries) and _refusal(candidate, entries)
+            try:
+                # What fails once may have been disturbed, and would be missing in all trials of its experiment.
+                reason = _refusal(candidate, entries) and _refusal(candidate, entries)
+            except EnvironmentBroke as killed:
+                broken = killed
+                continue
             if reason is None:
                 return candidate
             reasons.append(f"{candidate.name} ({candidate.cgroup_manager}): {reason}")
+    if broken is not None:
+        raise broken
     problem = "; ".join(reasons) or f"none of {', '.join(RUNTIMES)} is installed"
     raise EnvironmentNotReady(f"podman can't run a container on this machine: {problem}", remedy=REMEDY)
 
@@ -113,6 +120,8 @@ def _refusal(candidate: Runtime, entries: Ledger) -> str | None:
         return f"it does not end within {TRIAL_S:.0f} s"
     finally:
         entries.remove(mark)
+    if is_kill(tried.returncode):
+        raise EnvironmentBroke("a container was killed while it was tried whether there can be any", remedy=REMEDY)
     return None if tried.returncode == 0 else (tried.stderr.strip().splitlines() or ["it says nothing"])[-1]
 
 
@@ -212,7 +221,10 @@ def ipc_options(ipc: ContainerIpc) -> list[str]:
 def held(containers: Containers, ipc: ContainerIpc, ledger: Ledger) -> Iterator[None]:
     """A container that lives as long as the context and this process, and has answered."""
     command = containers.run([f"--name={HOLDER}", *ipc_options(ipc)], [str(held_open())])
-    holder = Lifeline(f"a container on {containers.around.name}", command, ledger, REMEDY)
+    try:
+        holder = Lifeline(f"a container on {containers.around.name}", command, ledger, REMEDY)
+    except EnvironmentNotReady as refused:  # one has run here before, so that this machine can
+        raise EnvironmentBroke(refused.missing, remedy=REMEDY) from refused
     try:
         yield
     finally:

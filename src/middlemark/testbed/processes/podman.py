@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +59,8 @@ class Storage:
         """Ends and removes the containers, then all else of the storage; says nothing of what is gone already."""
         if self._settings.exists() and shutil.which("podman"):
             removal = self.command(["rm", "--all", "--force", "--time=0", "--volumes"])
-            subprocess.run(removal, capture_output=True, timeout=REMOVAL_S, check=False)
+            with suppress(subprocess.TimeoutExpired):  # the rest goes without it
+                subprocess.run(removal, capture_output=True, timeout=REMOVAL_S, check=False)
         _wait_or_kill(self.folder)
         for mount in sorted(_mounts_below(self.folder), reverse=True):
             subprocess.run(["umount", "--lazy", mount], capture_output=True, check=False)
@@ -121,10 +123,10 @@ def _wait_or_kill(folder: Path) -> None:
 def _processes_of(folder: Path) -> list[Identity]:
     """Podman's processes that were told of the folder: nobody else knows its name."""
     processes = []
-    for line in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):  # a pattern below would be looked up in those that are gone
         try:
-            if f"{folder}/".encode() in line.read_bytes():
-                processes.append(procfs.identity(int(line.parent.name)))
+            if f"{folder}/".encode() in (process / "cmdline").read_bytes():
+                processes.append(procfs.identity(int(process.name)))
         except OSError:  # gone meanwhile
             continue
     return [process for process in processes if process is not None]
