@@ -1,8 +1,8 @@
-"""How often 95 % intervals hold what they are of: of medians, pooled quantiles and shares, as tables in Markdown.
+"""How often 95 % intervals hold what they are of: pooled quantiles, shares and capacities, as tables in Markdown.
 
-    PYTHONPATH=src:tests/support python bench/coverage.py [REPEATS [LEVEL … | shares | lossy]]
+    PYTHONPATH=src:tests/support python bench/coverage.py [REPEATS [LEVEL … | shares | lossy | searches]]
 
-Trials are drawn from populations whose quantiles and shares are known (`tests/support/populations.py`); the
+Trials are drawn from populations of which what is true is known (`tests/support/populations.py`); the
 simulation error is 0.5 points at the usual 2000 repeats. Of quantiles it gives the ranges over the shapes of
 populations: how often all intervals hold, how many are marked as rough, and how many are not marked and don't hold.
 """
@@ -18,11 +18,14 @@ from itertools import product
 
 import numpy as np
 
+from middlemark.analysis.search.threshold import Threshold, fit_threshold
 from middlemark.analysis.stats.estimate import Estimate, quantile_of_trials, share_of_trials
 from middlemark.analysis.stats.quantiles import Measured, Samples, Sketch, exact_sketch, sketch_of
 from populations import (
+    CURVES,
     SHAPES,
     drawn_events,
+    drawn_searches,
     drawn_stalling_times_ns,
     drawn_times_ns,
     true_quantile_ns,
@@ -41,6 +44,9 @@ LOST_OF_TAIL = (0.0, 0.25, 0.5)
 LOST_APART = 0.5
 """The coefficient of variation of trials' losses."""
 VARIATIONS = (0.0, 0.2, 0.5, 1.0)
+SEARCHES = (3, 10)
+FALLS = (1, 2, 4, 8, 16)
+"""Over how many steps of 5 % the share of trials that sustain their load falls from 73 to 27 %."""
 
 
 @dataclass(frozen=True)
@@ -160,12 +166,37 @@ def shares(repeats: int) -> None:
             print(f"| {share:.1%} | {n} | {events} | {' | '.join(found)} |", flush=True)
 
 
+def search_held(curve: str, n_steps: int, n_searches: int, repeats: int) -> float:
+    rng = np.random.default_rng([n_steps, n_searches, list(CURVES).index(curve)])
+    held = 0
+    for _ in range(repeats):
+        true_hz = 100 * 1.05 ** rng.uniform(40, 100)
+        found = fit_threshold(drawn_searches(rng, curve, true_hz, n_steps, n_searches), n_searches)
+        held += isinstance(found, Threshold) and found.low <= true_hz <= found.high
+    return held / repeats
+
+
+def searches(repeats: int) -> None:
+    print("\n| curve | searches | " + " | ".join(f"falls over {n} steps" for n in FALLS) + " |")
+    print("| --- | ---: |" + " ---: |" * len(FALLS))
+    settings = list(product(CURVES, SEARCHES))
+    with ProcessPoolExecutor() as pool:
+        waiting = [[pool.submit(search_held, curve, n_steps, n, repeats) for n_steps in FALLS] for curve, n in settings]
+        for (curve, n), row in zip(settings, waiting, strict=True):
+            print(f"| {curve} | {n} | {' | '.join(f'{100 * each.result():.1f}' for each in row)} |", flush=True)
+
+
+KINDS = {"shares": shares, "lossy": lossy, "searches": searches}
+
+
+def main(repeats: int, asked: Sequence[str]) -> None:
+    levels = [float(each) for each in asked if each not in KINDS]
+    if levels or not asked:
+        quantiles(levels or LEVELS, repeats)
+    for name, simulate in KINDS.items():
+        if name in asked or not asked:
+            simulate(repeats)
+
+
 if __name__ == "__main__":
-    asked = [float(each) for each in sys.argv[2:] if each not in {"shares", "lossy"}]
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    if asked or len(sys.argv) < 3:
-        quantiles(asked or LEVELS, repeats)
-    if not asked and "lossy" not in sys.argv:
-        shares(repeats)
-    if not asked and "shares" not in sys.argv:
-        lossy(repeats)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000, sys.argv[2:])

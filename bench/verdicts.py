@@ -195,7 +195,7 @@ def main(repeats: int) -> None:
                     f"{share:.0%} of trials, {n} blocks",
                     all_of(overloaded_table_errs, *((share, own, n) for own in sides)),
                 )
-                for share in (0.1, 0.2)
+                for share in (0.1, 0.2, 0.4)
                 for n in (6, 10, 20)
             ],
         )

@@ -1,9 +1,8 @@
 """Populations of trials whose quantiles and shares are known, to draw trials from: what simulations of intervals need.
 
 A trial differs from others of its kind by a factor on all its times, by a tail that only some trials have, or by its own
-share of events. What is true is of
-the population of all trials together: the quantile of all their messages, the mean of their shares. It knows no
-interval.
+share of events. What is true is of the population of all trials together: the quantile of all their messages, the mean
+of their shares. Of capacity searches it is the load that half of the trials sustain. It knows no interval.
 """
 
 from __future__ import annotations
@@ -17,6 +16,9 @@ import scipy.optimize
 import scipy.special
 import scipy.stats
 from numpy.typing import NDArray
+
+from middlemark.analysis.search.bisection import Limit, StepTrials, next_step
+from middlemark.plan.experiment import Search
 
 Floats = NDArray[np.float64]
 LOG_NORMAL_SPREAD = 0.4
@@ -96,3 +98,39 @@ def drawn_events(
         return rng.binomial(messages, share, n_trials)
     both = (1 - share) / (share * variation**2) - 1
     return rng.binomial(messages, rng.beta(share * both, (1 - share) * both, n_trials))
+
+
+SEARCH = Search(
+    lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60
+)
+WRONG = 0.05
+"""The share of trials whose result has nothing to do with their load, where there are such."""
+CURVES: dict[str, Callable[[float], float]] = {
+    "logistic": lambda x: float(scipy.special.expit(-1.9892 * x)),
+    "normal": lambda x: float(scipy.special.ndtr(-1.2256 * x)),
+    "steeper above": lambda x: float(np.exp(-np.log(2) * np.exp(1.4249 * x))),
+    "steeper below": lambda x: float(-np.expm1(-np.log(2) * np.exp(-1.4249 * x))),
+    "heavy tails": lambda x: float(0.5 - np.arctan(1.7647 * x) / np.pi),
+    "one in twenty wrong": lambda x: float(WRONG + (1 - 2 * WRONG) * scipy.special.expit(-2.2406 * x)),
+}
+"""The share of trials that sustain a load: half at 0, and a fall from 73 to 27 % over a length of 1."""
+
+
+def drawn_searches(
+    rng: np.random.Generator, curve: str, true_hz: float, n_steps: float, n_searches: int
+) -> list[tuple[float, bool]]:
+    """The trials of searches; the share that sustains falls from 73 to 27 % over so many steps."""
+    trials = []
+    length = n_steps * np.log1p(SEARCH.precision)
+    for _ in range(n_searches):
+        steps: dict[int, StepTrials] = {}
+        n = 0
+        while (step := next_step(SEARCH, steps, n)) is not None:
+            load = SEARCH.value_at(step)
+            sustained = bool(rng.random() < CURVES[curve](np.log(load / true_hz) / length))
+            tried = steps.setdefault(step, StepTrials())
+            tried.sustained += sustained
+            tried.limits[Limit.LOSS] += not sustained
+            trials.append((load, sustained))
+            n += 1
+    return trials

@@ -3,43 +3,48 @@
 import math
 
 import numpy as np
+import scipy
 
-from middlemark.analysis.search.bisection import Limit, StepTrials, next_step
-from middlemark.analysis.search.threshold import NoThreshold, Threshold, fit_threshold
-from middlemark.plan.experiment import Search
-
-SEARCH = Search(
-    lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60
+from middlemark.analysis.search.threshold import (
+    SPREAD_OF_STEEPNESS,
+    STEEPNESS,
+    TYPICAL_STEEPNESS,
+    NoThreshold,
+    Threshold,
+    fit_threshold,
 )
+from populations import drawn_searches
 
 
-def searches(rng: np.random.Generator, true_hz: float, steepness: float, n_searches: int) -> list[tuple[float, bool]]:
-    """The trials of searches whose share that is carried falls as a logistic curve."""
-    trials = []
-    for _ in range(n_searches):
-        steps: dict[int, StepTrials] = {}
-        n = 0
-        while (step := next_step(SEARCH, steps, n)) is not None:
-            load = SEARCH.value_at(step)
-            carried = rng.random() < 1 / (1 + (load / true_hz) ** steepness)
-            tried = steps.setdefault(step, StepTrials())
-            tried.sustained += carried
-            tried.limits[Limit.LOSS] += not carried
-            trials.append((load, bool(carried)))
-            n += 1
-    return trials
-
-
-def test_the_interval_of_several_searches_holds_the_true_load() -> None:
-    rng = np.random.default_rng(11)
+def test_the_interval_of_several_searches_covers_the_true_load() -> None:
     held = []
-    for steepness in (5.0, 10.0, 40.0):
-        for _ in range(15):
+    for seed, (curve, n_steps) in enumerate((("logistic", 4), ("normal", 8), ("steeper above", 8))):
+        rng = np.random.default_rng([seed, 10])
+        for _ in range(40):
             true_hz = 100 * 1.05 ** rng.uniform(40, 100)
-            found = fit_threshold(searches(rng, true_hz, steepness, 4), 4)
+            found = fit_threshold(drawn_searches(rng, curve, true_hz, n_steps, 10), 10)
             assert isinstance(found, Threshold)
             held.append(found.low <= true_hz <= found.high)
-    assert np.mean(held) > 0.85
+    assert 0.88 < np.mean(held) < 1.0  # a standard error of 2 points
+
+
+def test_an_end_lies_beyond_the_last_load_that_is_likely() -> None:
+    trials = drawn_searches(np.random.default_rng(3), "logistic", 1000.0, 8, 10)
+    found = fit_threshold(trials, 10)
+    assert isinstance(found, Threshold)
+    loads = np.log(np.array([load for load, _ in trials]))
+    sustained = np.array([held for _, held in trials])
+
+    def unlikeliness(load: float) -> float:
+        """By how much less likely it is than the best, of a fine grid of steepnesses."""
+        above = np.multiply.outer(loads - np.log(load), STEEPNESS)
+        fit = -np.where(sustained[:, None], np.logaddexp(0, above), np.logaddexp(0, -above)).sum(axis=0)
+        return -float((fit - 0.5 * (np.log(STEEPNESS / TYPICAL_STEEPNESS) / SPREAD_OF_STEEPNESS) ** 2).max())
+
+    allowed = scipy.stats.t.ppf(0.975, 20) ** 2 / 2
+    best = unlikeliness(found.value)
+    for end, inside in ((found.low, found.low * 1.01), (found.high, found.high / 1.01)):
+        assert unlikeliness(inside) - best < allowed <= unlikeliness(end) - best + 1e-3
 
 
 def test_where_all_agree_the_interval_is_at_least_the_bracket() -> None:
@@ -52,7 +57,7 @@ def test_where_all_agree_the_interval_is_at_least_the_bracket() -> None:
 
 
 def test_more_searches_narrow_it() -> None:
-    few, many = (fit_threshold(searches(np.random.default_rng(2), 1000.0, 10.0, n), n) for n in (3, 30))
+    few, many = (fit_threshold(drawn_searches(np.random.default_rng(2), "logistic", 1000.0, 4, n), n) for n in (3, 30))
     assert isinstance(few, Threshold)
     assert isinstance(many, Threshold)
     assert many.high / many.low < few.high / few.low

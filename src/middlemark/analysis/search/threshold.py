@@ -23,7 +23,7 @@ TYPICAL_STEEPNESS = 5.0
 SPREAD_OF_STEEPNESS = 2.0
 """… or over a tenth, or ten times, of that as well: the standard deviation of its logarithm."""
 STEEPNESS = np.geomspace(0.5, 2000, 40)
-PLACES = 200
+PLACES = 100
 BEYOND = math.log(8)
 """How far outside the loads that were tried is looked: further out an end is open."""
 Floats = NDArray[np.float64]
@@ -63,21 +63,31 @@ def fit_threshold(trials: Sequence[tuple[float, bool]], n_searches: int) -> Thre
         return NoThreshold(refused)
     loads = np.log(np.array([load for load, _ in trials]))
     sustained = np.array([held for _, held in trials])
+    allowed = float(scipy.special.stdtrit(2 * n_searches, (1 + CONFIDENCE) / 2)) ** 2 / 2
     places = np.linspace(loads.min() - BEYOND, loads.max() + BEYOND, PLACES)
     places = np.unique(np.append(places, np.linspace(*_around(loads, sustained), PLACES)))
+    first, last = _likely(_profile(places, loads, sustained), allowed)
+    is_open_below, is_open_above = first == 0, last == len(places) - 1
+    places = np.linspace(places[first], places[last], PLACES)  # a step of the first look may be a fifth of the interval
     profile = _profile(places, loads, sustained)
-    most = float(profile.max())
-    allowed = float(scipy.special.stdtrit(2 * n_searches, (1 + CONFIDENCE) / 2)) ** 2 / 2
-    likely = np.flatnonzero(profile >= most - allowed)
-    first, last = int(likely[0]), int(likely[-1])
-    best = places[profile >= most - 1e-6]  # where all loads below are sustained and none above, a stretch of them
+    first, last = _likely(profile, allowed)
+    best = places[profile >= profile.max() - 1e-6]  # where all loads below are sustained and none above, a stretch
     below, above = _apart(loads, sustained)
     return Threshold(
         value=float(np.exp(best.mean())),
-        low=0.0 if first == 0 else float(np.exp(min(places[first], below))),
-        high=math.inf if last == len(places) - 1 else float(np.exp(max(places[last], above))),
+        low=0.0 if is_open_below else float(np.exp(min(places[first], below))),
+        high=math.inf if is_open_above else float(np.exp(max(places[last], above))),
         n_trials=len(trials),
     )
+
+
+def _likely(profile: Floats, allowed: float) -> tuple[int, int]:
+    """The first and the last place whose likelihood is at most so much below the highest, with one more on either side.
+
+    What is true lies between two places as well.
+    """
+    likely = np.flatnonzero(profile >= profile.max() - allowed)
+    return max(int(likely[0]) - 1, 0), min(int(likely[-1]) + 1, len(profile) - 1)
 
 
 def _refusal(trials: Sequence[tuple[float, bool]], n_searches: int) -> str:
