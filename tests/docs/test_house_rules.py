@@ -15,6 +15,8 @@ from pages import ROOT
 SOURCE = ROOT / "src" / "middlemark"
 MOST_ENTRIES, MOST_LINES, MOST_LINES_OF_BODY, LONGEST_NAME = 12, 300, 40, 80
 GENERATED = {SOURCE / "worker" / "contract.py"}
+RIDDLES = {"asked", "dealt", "each", "fare", "fared", "surely", "who"}
+"""Names that could be of anything."""
 FOLDERS = sorted({path.parent for path in SOURCE.rglob("*.py")})
 MARKERS = ("/__init__.py", "/py.typed")
 LARGER_FOLDERS = {
@@ -76,6 +78,27 @@ def test_a_function_has_a_body_of_at_most_40_lines() -> None:
     assert {name: n for name, n in lines.items() if n > MOST_LINES_OF_BODY} == {}, (
         "let it decide, compute, act or print: one of these"
     )
+
+
+def test_a_name_in_the_source_says_what_it_names() -> None:
+    riddles = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {name}"
+        for path in SOURCE.rglob("*.py")
+        if path not in GENERATED
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (name := bound_name(node)) in RIDDLES
+    ]
+    assert riddles == [], "name the thing: candidate, metric, row, …"
+
+
+def bound_name(node: ast.AST) -> str | None:
+    """The name that a node gives to something."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+    return None
 
 
 def test_a_test_has_a_name_that_a_person_can_say() -> None:

@@ -111,11 +111,11 @@ def experiment_rows(
     experiments: Iterable[ExperimentFindings],
 ) -> Iterator[tuple[tuple[str | None, ...], ExperimentFindings]]:
     """The values of `EXPERIMENT_COLUMNS` with what was found, of each experiment's unobserved and observed trials."""
-    for each in experiments:
-        planned = each.experiment
-        delivery = each.configuration.delivery
+    for candidate in experiments:
+        planned = candidate.experiment
+        delivery = candidate.configuration.delivery
         named = (planned.id, planned.middleware, planned.profile, delivery, planned.workload, planned.key)
-        for observation, found in ((None, each), *each.observed.items()):
+        for observation, found in ((None, candidate), *candidate.observed.items()):
             yield (*named, observation), found
 
 

@@ -37,7 +37,7 @@ class ReproducedPaper:
     @property
     def not_begun(self) -> tuple[str, ...]:
         """Suites that can run here and have not."""
-        names = [each.suite for each in self.paper.suites]
+        names = [suite.suite for suite in self.paper.suites]
         return tuple(name for name in names if name not in self.runs and name not in self.reproduction.not_run)
 
 
@@ -54,8 +54,8 @@ def analyse_paper(folder: ReproductionFolder) -> ReproducedPaper:
         runs=runs,
         findings=judge_findings(loaded.paper.findings, measured, reproduction.not_installed),
         comparisons={
-            each.table: compare_values(loaded.values[each.table], measured[each.suite], each.series)
-            for each in loaded.paper.tables
-            if each.suite in measured
+            table.table: compare_values(loaded.values[table.table], measured[table.suite], table.series)
+            for table in loaded.paper.tables
+            if table.suite in measured
         },
     )

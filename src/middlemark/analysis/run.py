@@ -57,7 +57,7 @@ class RunFindings:
     @property
     def comparable(self) -> tuple[ExperimentFindings, ...]:
         """What is compared: the experiments whose load was given, and each search as one."""
-        given = (each for each in self.experiments if each.experiment.search is None)
+        given = (candidate for candidate in self.experiments if candidate.experiment.search is None)
         return (*given, *map(capacity_findings, self.capacities))
 
     @property
@@ -68,7 +68,11 @@ class RunFindings:
     @property
     def n_trials(self) -> int:
         """How many stored trials could be read."""
-        return sum(len(findings.outcomes) for each in self.experiments for findings in (each, *each.observed.values()))
+        return sum(
+            len(findings.outcomes)
+            for candidate in self.experiments
+            for findings in (candidate, *candidate.observed.values())
+        )
 
 
 def analyse(
@@ -87,15 +91,15 @@ def analyse(
         experiments.append(found)
         damaged += broken
     there = {trial.id for trial in stored}
-    compared = comparisons(each for each in experiments if each.experiment.search is None)
+    compared = comparisons(candidate for candidate in experiments if candidate.experiment.search is None)
     correlated = serial_correlations(compared)
     experiments = with_dependence_cautions(experiments, correlated)
-    given = [each for each in experiments if each.experiment.search is None]
+    given = [candidate for candidate in experiments if candidate.experiment.search is None]
     return RunFindings(
         folder=folder,
         manifest=manifest,
         experiments=tuple(experiments),
-        comparisons=tuple(each.of(experiments) for each in compared),
+        comparisons=tuple(comparison.of(experiments) for comparison in compared),
         capacities=capacities(experiments),
         damaged=tuple(damaged),
         scalings=scalings(given),
@@ -142,11 +146,11 @@ def _analyse_experiment(
     on_measuring: Callable[[], None] | None,
 ) -> tuple[ExperimentFindings, list[Damage]]:
     """The findings of its unobserved trials, and with them those of its observed ones."""
-    unobserved = [each for each in records if each.trial.observation is None]
+    unobserved = [record for record in records if record.trial.observation is None]
     findings, damaged = _findings(folder, experiment, unobserved, on_measuring)
     observed = {}
-    for observation in sorted({each.trial.observation for each in records if each.trial.observation}):
-        own = [each for each in records if each.trial.observation is observation]
+    for observation in sorted({record.trial.observation for record in records if record.trial.observation}):
+        own = [record for record in records if record.trial.observation is observation]
         observed[observation], broken = _findings(folder, experiment, own, on_measuring)
         damaged += broken
     return replace(findings, observed=observed), damaged

@@ -192,9 +192,9 @@ def _word(profiles: str, policy: str, by_number: Mapping[int, W]) -> W | None:
     known: dict[str, W] = {str(number): value for number, value in by_number.items()}
     known |= {str(value): value for value in by_number.values()}
     offers = {
-        known.get(str(each.get(policy)))
-        for each in (listed if isinstance(listed, list) else [])
-        if isinstance(each, dict)
+        known.get(str(item.get(policy)))
+        for item in (listed if isinstance(listed, list) else [])
+        if isinstance(item, dict)
     }
     return offers.pop() if len(offers) == 1 else None
 

@@ -95,8 +95,10 @@ def stored_middleware(worker: Worker) -> Middleware:
         sha256=_sha256(worker.path),
         summary=description.summary,
         library=Library.model_validate(description.library.model_dump()),
-        programs=tuple(Library.model_validate(each.model_dump()) for each in programs_of_services(description)),
-        dissectors=tuple(Dissector.model_validate(each.model_dump()) for each in description.dissectors or ()),
+        programs=tuple(Library.model_validate(library.model_dump()) for library in programs_of_services(description)),
+        dissectors=tuple(
+            Dissector.model_validate(dissector.model_dump()) for dissector in description.dissectors or ()
+        ),
     )
 
 

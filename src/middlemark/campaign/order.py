@@ -44,7 +44,7 @@ from middlemark.worker.contract import Description
 from middlemark.worker.description import describe, describe_usable, distinct_profiles
 
 _WITH_A_WIDTH = ", ".join(
-    ("a latency", *(f"`{each.name}`" for each in PLAIN if not (each.of_search or each.is_share or each.observed_by)))
+    ("a latency", *(f"`{row.name}`" for row in PLAIN if not (row.of_search or row.is_share or row.observed_by)))
 )
 """The metrics that a `stop` may be on, in words."""
 
@@ -118,7 +118,7 @@ def order_suite(
     experiments = only(whole, conditions)
     blocks, observe = trials or suite.trials, suite.observe or ()
     fixed = suite.stop.max_trials if suite.stop else blocks
-    of_each = (each.search.max_trials * each.search.searches if each.search else fixed for each in experiments)
+    of_each = (point.search.max_trials * point.search.searches if point.search else fixed for point in experiments)
     most = (1 + len(set(observe))) * sum(of_each)
     planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe, most_trials=most)
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in suite.middlewares)
@@ -221,21 +221,21 @@ def _check(
 
 def _check_stop(loaded: LoadedSuite) -> None:
     """Refuses a `stop` on what is no metric, or is a share: a width relative to a loss of zero says nothing."""
-    for number, each in enumerate(loaded.suite.stop.figures or () if loaded.suite.stop else ()):
+    for number, precision in enumerate(loaded.suite.stop.figures or () if loaded.suite.stop else ()):
         path = ("stop", "figures", number)
         document = read_document(loaded.text, file=loaded.file)
         try:
-            metric = metric_named(each.figure)
+            metric = metric_named(precision.figure)
         except UsageError as unknown:
             raise document.error(unknown.text, path, unknown.remedy) from unknown
         if metric.of_search:
-            problem = f"`{each.figure}` belongs to searches, which have `searches` and `max_trials` of their own"
+            problem = f"`{precision.figure}` belongs to searches, which have `searches` and `max_trials` of their own"
             raise document.error(problem, path, _WITH_A_WIDTH)
         if metric.is_share:
-            problem = f"`{each.figure}` is a share, which may be 0 and so has no relative width"
+            problem = f"`{precision.figure}` is a share, which may be 0 and so has no relative width"
             raise document.error(problem, path, _WITH_A_WIDTH)
         if metric.observed_by is not None:
-            problem = f"`{each.figure}` is measured in trials with the observation {metric.observed_by} alone"
+            problem = f"`{precision.figure}` is measured in trials with the observation {metric.observed_by} alone"
             raise document.error(problem, path, _WITH_A_WIDTH)
 
 
@@ -247,7 +247,7 @@ def _options(choices: Sequence[MiddlewareChoice], workers: Mapping[str, Worker])
     for number, choice in enumerate(choices):
         every = choice.middleware == ALL_MIDDLEWARES
         chosen = list(workers) if every else [choice.middleware]
-        known = sorted({each.name for name in chosen if name in workers for each in workers[name].description.options})
+        known = sorted({row.name for name in chosen if name in workers for row in workers[name].description.options})
         for option in choice.options if every or choice.middleware in workers else ():
             problem = f"`{choice.middleware}` has no option `{option}`"
             yield ("middlewares", number, "options", option), problem, option, known
@@ -269,7 +269,7 @@ def check_claims(loaded: LoadedSuite, experiments: Sequence[Experiment]) -> None
         for selection in claim.selections:
             if every and "middleware" in dict(selection.factors):
                 selection = _without_middleware(selection)  # noqa: PLW2901 - who has no worker here is left out, not wrong
-            if not any(is_selected(each, selection) for each in experiments):
+            if not any(is_selected(experiment, selection) for experiment in experiments):
                 raise _refusal(loaded, number, selection, experiments)
 
 
@@ -282,9 +282,9 @@ def _refusal(loaded: LoadedSuite, number: int, selection: Selection, experiments
     for name, value in selection.factors:
         known = _values(name, experiments)
         if not known:
-            factors = sorted({factor for each in experiments for factor in each.factors} | {STREAM})
+            factors = sorted({factor for experiment in experiments for factor in experiment.factors} | {STREAM})
             return document.error(f"no factor `{name}`", ("claims", number), closest_first(name, factors))
-        if not any(is_selected(each, Selection(((name, value),))) for each in experiments):
+        if not any(is_selected(experiment, Selection(((name, value),))) for experiment in experiments):
             problem = f"no experiment of the suite has {name}={value}"
             return document.error(problem, ("claims", number), f"{name}: {closest_first(value, known)}")
     return document.error(
@@ -296,5 +296,5 @@ def _refusal(loaded: LoadedSuite, number: int, selection: Selection, experiments
 
 def _values(name: str, experiments: Sequence[Experiment]) -> list[str]:
     if name == STREAM:
-        return sorted({stream.name for each in experiments for stream in each.streams})
-    return sorted({each.factors[name] for each in experiments if name in each.factors})
+        return sorted({stream.name for experiment in experiments for stream in experiment.streams})
+    return sorted({experiment.factors[name] for experiment in experiments if name in experiment.factors})

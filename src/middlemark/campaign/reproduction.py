@@ -62,8 +62,10 @@ class PlannedPaper:
 def plan_paper(paper: LoadedPaper, extent: Extent) -> PlannedPaper:
     """Plans every suite of a paper."""
     workers, unfit = available_workers()
-    suites = {each.suite: paper.suite(each.suite, extent) for each in paper.paper.suites}
-    named = dict.fromkeys(each.middleware for loaded in suites.values() for each in loaded.suite.middlewares)
+    suites = {suite.suite: paper.suite(suite.suite, extent) for suite in paper.paper.suites}
+    named = dict.fromkeys(
+        middleware.middleware for loaded in suites.values() for middleware in loaded.suite.middlewares
+    )
     missing = {name: unfit.get(name, "not installed") for name in named if name not in workers}
     orders, not_run = {}, {}
     for name, loaded in suites.items():
@@ -71,7 +73,9 @@ def plan_paper(paper: LoadedPaper, extent: Extent) -> PlannedPaper:
         if present is None:
             not_run[name] = "none of its middlewares is installed"
         else:
-            absent = [each.middleware for each in loaded.suite.middlewares if each.middleware in missing]
+            absent = [
+                middleware.middleware for middleware in loaded.suite.middlewares if middleware.middleware in missing
+            ]
             left_out = {middleware: missing[middleware] for middleware in absent}
             orders[name] = replace(order_suite(present, [], None), left_out=left_out)
     return PlannedPaper(paper, extent, orders, missing, not_run)
@@ -79,19 +83,19 @@ def plan_paper(paper: LoadedPaper, extent: Extent) -> PlannedPaper:
 
 def _installed(loaded: LoadedSuite, workers: Mapping[str, object]) -> LoadedSuite | None:
     """The suite for the middlewares that are installed; None where none is."""
-    present = tuple(each for each in loaded.suite.middlewares if each.middleware in workers)
+    present = tuple(middleware for middleware in loaded.suite.middlewares if middleware.middleware in workers)
     return replace(loaded, suite=loaded.suite.model_copy(update={"middlewares": present})) if present else None
 
 
 def lacking(trials: Sequence[Trial]) -> dict[str, str]:
     """What this machine can't do of what these trials need, with the reason: their outcome is `not_applicable`."""
     needs = {
-        "hosts in namespaces": any(len(each.experiment.hosts) > 1 for each in trials)
+        "hosts in namespaces": any(len(trial.experiment.hosts) > 1 for trial in trials)
         and capabilities.namespaces_missing(),
-        "kernel path": any(each.observation is Observation.KERNEL_PATH for each in trials)
+        "kernel path": any(trial.observation is Observation.KERNEL_PATH for trial in trials)
         and observers.kernel_path_missing(),
         "containers": any(
-            each.experiment.conditions.deployment.deployment is not DeploymentKind.BARE_METAL for each in trials
+            trial.experiment.conditions.deployment.deployment is not DeploymentKind.BARE_METAL for trial in trials
         )
         and _containers_missing(),
     }

@@ -95,7 +95,7 @@ def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
         FailIf.UNDECIDED: {Judgement.REFUTED, Judgement.UNDECIDED},
     }[fail_if]
     deciding = decisive(found)
-    if any(each.judgement in refused for each in deciding):
+    if any(claim.judgement in refused for claim in deciding):
         raise ResultsNotAccepted(
             headline(deciding), remedy="more trials make the intervals narrower; the table has the effects"
         )

@@ -49,7 +49,7 @@ def pair_two_runs(first: Path, second: Path, only: Sequence[str], *, trust: bool
     """Read and analyse two runs, and pair their experiments."""
     from middlemark.analysis.compare.pairing import pair_runs
 
-    return pair_runs(*(analysed(each, only, trust=trust) for each in (first, second)))
+    return pair_runs(*(analysed(path, only, trust=trust) for path in (first, second)))
 
 
 def pair_within(run: Path, by: str | None, base: str | None, only: Sequence[str], *, trust: bool) -> "Pairs":
@@ -67,9 +67,9 @@ def pair_with_bases(runs: Sequence[Path], only: Sequence[str], *, across_machine
     from middlemark.analysis.compare.pairing import check_alike, pair_with_base_runs
     from middlemark.results.run_folder import RunFolder
 
-    folders = [RunFolder(each, is_trusted=trust) for each in runs]
-    check_alike([(str(each.path), each.read_manifest()) for each in folders], across_machines=across_machines)
-    *bases, head = (analysed(each, only, trust=trust) for each in runs)
+    folders = [RunFolder(path, is_trusted=trust) for path in runs]
+    check_alike([(str(folder.path), folder.read_manifest()) for folder in folders], across_machines=across_machines)
+    *bases, head = (analysed(path, only, trust=trust) for path in runs)
     return pair_with_base_runs(bases, head)
 
 
@@ -125,8 +125,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
     print_compared(found, margin / 100, Screen())
     print_over_settings(over_settings(found), Screen())
-    for each in pairs.alone:
-        say(each)
+    for text in pairs.alone:
+        say(text)
     if not metrics and not streams and any(pair.sides[0].experiment.chains for pair in pairs.pairs):
         say("For pipelines the chains are compared; --streams adds every stream.")
 
@@ -160,6 +160,6 @@ def _check_metrics(found: "Sequence[object]", metrics: "Sequence[Metric]") -> No
 
     if not found:
         raise UsageError(
-            f"no stream of these runs has {', '.join(each.name for each in metrics)}",
+            f"no stream of these runs has {', '.join(metric.name for metric in metrics)}",
             remedy="messages have a latency, ping-pongs a round trip; `middlemark report` shows all metrics",
         )

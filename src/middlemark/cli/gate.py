@@ -71,7 +71,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     from middlemark.report.conclusions.gate import as_data, junit, markdown, print_gated
     from middlemark.results.files import write_text
 
-    conditions = [parse_condition(each) for each in fail_if]
+    conditions = [parse_condition(text) for text in fail_if]
     chosen = only or []
     pairs = (
         compare.pair_within(runs[0], by, base, chosen, trust=trust)
@@ -89,8 +89,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         from middlemark.report.elements.screen import Screen
 
         print_gated(found, Screen())
-        for each in pairs.alone:
-            say(each)
+        for name in pairs.alone:
+            say(name)
     _check(found, fail_if, pairs, undecided_fails=undecided is Undecided.FAIL)
 
 
@@ -102,22 +102,22 @@ def _check(
     from middlemark.errors import ResultsNotAccepted, UsageError
     from middlemark.report.conclusions.gate import headline
 
-    judged = {each.condition.text for each in found}
-    idle = [each for each in fail_if if " ".join(each.split()) not in judged]
+    judged = {condition.condition.text for condition in found}
+    idle = [text for text in fail_if if " ".join(text.split()) not in judged]
     if idle:
         raise UsageError(
             f"no stream of these runs has the metric of `{idle[0]}`",
             remedy="messages have a latency, ping-pongs a round trip; `middlemark report` shows all metrics",
         )
     refused = {Judgement.REFUTED, *([Judgement.UNDECIDED] if undecided_fails else [])}
-    if any(each.result.judgement in refused for each in found):
+    if any(condition.result.judgement in refused for condition in found):
         remedy = "more trials make the intervals narrower; the table has the values"
         if any(pair.base_runs for pair in pairs.pairs):
             remedy = "more runs of the base make the intervals narrower; the table has the values"
-        if any(each.result.reason == TOO_FEW_RUNS for each in found):
+        if any(condition.result.reason == TOO_FEW_RUNS for condition in found):
             remedy = "give three or more runs of the base before the head, or measure both in alternation with "
             remedy += "`middlemark run --against`"
-        if all(each.result.judgement is not Judgement.REFUTED for each in found):
+        if all(condition.result.judgement is not Judgement.REFUTED for condition in found):
             remedy += "; with --undecided pass, only significantly worse metrics fail"
         raise ResultsNotAccepted(headline(found), remedy=remedy)
     if undecided_fails and pairs.gone:

@@ -83,8 +83,8 @@ def _show_plan(planned: "PlannedPaper", as_json: bool) -> None:
     from middlemark.campaign.reproduction import lacking
 
     open_claims = {
-        each.finding: unmeasured_claims(each, planned.experiments(each.suite or ""))
-        for each in planned.paper.paper.findings
+        finding.finding: unmeasured_claims(finding, planned.experiments(finding.suite or ""))
+        for finding in planned.paper.paper.findings
     }
     if as_json:
         say(json.dumps(_plan_data(planned, lacking(planned.trials), open_claims), indent=2))

@@ -121,7 +121,7 @@ def _left_to_results(order: "Order") -> list[str]:
     from middlemark.suite import Suite
 
     stop = order.definition.stop if isinstance(order.definition, Suite) else None
-    of_searches = [each.experiment.search.max_trials for each in order.trials if each.experiment.search]
+    of_searches = [trial.experiment.search.max_trials for trial in order.trials if trial.experiment.search]
     narrow = (
         [f"then more blocks until intervals are narrow enough, at most {stop.max_trials} trials each"] if stop else []
     )
@@ -210,7 +210,11 @@ def _print_graphs(experiments: "Sequence[Experiment]", console: "Screen") -> Non
 
     from middlemark.report.elements.topology_text import pipeline_text
 
-    graphs = {(each.workload, each.topology, pipeline_text(each)): None for each in experiments if each.nodes}
+    graphs = {
+        (experiment.workload, experiment.topology, pipeline_text(experiment)): None
+        for experiment in experiments
+        if experiment.nodes
+    }
     for workload, topology, text in graphs:
         console.print(Text(f"{workload} on {topology}", style="bold"))
         console.print(Text(text), soft_wrap=True)

@@ -76,7 +76,7 @@ def _rates(folder: Path, blocks: int) -> "tuple[ChanceRate, ...]":
 def _check(rates: "Sequence[ChanceRate]") -> None:
     from middlemark.errors import ResultsNotAccepted
 
-    broken = [f"{each.stream or 'trial'} {each.metric}" for each in rates if not each.holds]
+    broken = [f"{rate.stream or 'trial'} {rate.metric}" for rate in rates if not rate.holds]
     if broken:
         raise ResultsNotAccepted(
             f"too many false differences: {', '.join(broken)}",

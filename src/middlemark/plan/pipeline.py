@@ -135,14 +135,14 @@ def _groups(workload: Workload) -> list[tuple[str, Role, tuple[str, ...]]]:
     """Each application with its role and its nodes, in the order of their first nodes."""
     nodes = {node.node: node for node in workload.nodes or ()}
     written = workload.applications or ()
-    group_of = {name: each for each in written for name in each.nodes}
+    group_of = {name: application for application in written for name in application.nodes}
     groups = {}
     for name in nodes:
-        each = group_of.get(name)
-        members = each.nodes if each else (name,)
+        pipeline_application = group_of.get(name)
+        members = pipeline_application.nodes if pipeline_application else (name,)
         default = Role.PUBLISHER if all(nodes[member].is_source for member in members) else Role.SUBSCRIBER
-        label = each.application if each else name
-        groups[label] = (label, (each.role if each else None) or default, members)
+        label = pipeline_application.application if pipeline_application else name
+        groups[label] = (label, (pipeline_application.role if pipeline_application else None) or default, members)
     return list(groups.values())
 
 

@@ -141,7 +141,7 @@ def next_block(
     digits, block = len(before[-1].id.partition("-")[0]), before[-1].block + 1
     executed = _shuffled(experiments, (None, *dict.fromkeys(observe)), block, seed)
     first = before[-1].number + 1
-    return tuple(_trial(number, digits, seed, steps, block, *each) for number, each in enumerate(executed, start=first))
+    return tuple(_trial(number, digits, seed, steps, block, *pair) for number, pair in enumerate(executed, start=first))
 
 
 def _trial(  # noqa: PLR0913, PLR0917 - as many as a trial has parts

@@ -249,10 +249,10 @@ def _fill(path: Path, content: bytes) -> None:
 
 def make_folder(path: Path, mode: int = 0o777) -> None:
     """Make a folder and those that it is in, each of which survives a power cut."""
-    missing = [each for each in (path, *path.parents) if not each.exists()]
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     path.mkdir(mode=mode, parents=True, exist_ok=True)
-    for each in missing:
-        sync(each.parent)
+    for parent in missing:
+        sync(parent.parent)
 
 
 def sync(path: Path) -> None:

@@ -245,7 +245,7 @@ class TrialRecord(Model):
         paths = [
             (subscriber.stream, subscriber.publisher, subscriber.subscriber) for subscriber in self.counts.subscribers
         ]
-        paths += [(each.stream, each.publisher, each.subscriber) for each in self.first_message]
+        paths += [(message.stream, message.publisher, message.subscriber) for message in self.first_message]
         sent = [(publisher.stream, publisher.publisher) for publisher in self.counts.publishers]
         sent += [(match.stream, match.publisher) for match in self.matched if not match.answers]
         for stream, publisher in (*sent, *(path[:2] for path in paths)):
@@ -264,7 +264,9 @@ class TrialRecord(Model):
 
     def clock_bound_ns(self, stream: str) -> int:
         """By how much a one-way time of the stream may be off because its ends have different clocks."""
-        planned = next(each for each in self.trial.experiment.streams if each.name == stream)
+        planned = next(
+            planned_stream for planned_stream in self.trial.experiment.streams if planned_stream.name == stream
+        )
         return self.clocks_apart_ns(planned.publishers, planned.subscribers)
 
     def clocks_apart_ns(self, first: Sequence[str], second: Sequence[str]) -> int:

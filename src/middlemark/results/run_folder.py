@@ -221,5 +221,5 @@ class ReproductionFolder:
 
     def stored_runs(self, reproduction: Reproduction) -> Mapping[str, RunFolder]:
         """By suite: the runs that have begun."""
-        runs = {each.suite: self.run(each.suite) for each in reproduction.paper.paper.suites}
+        runs = {suite.suite: self.run(suite.suite) for suite in reproduction.paper.paper.suites}
         return {name: run for name, run in runs.items() if is_there(run.manifest_path)}

@@ -183,7 +183,7 @@ class TrialFolder:
     def read_overflow(self) -> list[FlowHistogram]:
         """Read the histograms of messages beyond the sample memory; none where it held all."""
         names = sorted(path.name for path in self.path.glob("*.beyond.hlog"))
-        return [each for name in names for each in read_log(self._at(name))]
+        return [histogram for name in names for histogram in read_log(self._at(name))]
 
     def write_samples(self, received: Table, published: Table, histogram_logs: Iterable[Path] = ()) -> None:
         """Write the samples, and the histograms of what overflowed them; columns must be those of the schemas."""

@@ -35,7 +35,9 @@ from middlemark.serve.runs import Library, Shelf, findings, past_runs
 from middlemark.suite.metrics import DISTRIBUTIONS, PLAIN, metric_named
 
 MARGIN = 0.05
-METRICS = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [each.name for each in PLAIN]
+METRICS = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [
+    metric.name for metric in PLAIN
+]
 
 
 def site(folders: Sequence[Path], admission: Admission, *, trust: bool = False) -> Starlette:
@@ -83,8 +85,8 @@ class _Pages:
         middleware = request.query_params.get("middleware", "")
         past, shelf = past_runs(self.library.look(), metric)
         series = histories(past, metric)
-        middlewares = sorted({each.middleware for each in series})
-        chosen = [each for each in series if middleware in {"", each.middleware}]
+        middlewares = sorted({history.middleware for history in series})
+        chosen = [history for history in series if middleware in {"", history.middleware}]
         return self._page(
             f"History of {metric.name}",
             shelf,
@@ -104,7 +106,11 @@ class _Pages:
         pairs = pair_runs(findings(base), findings(head))
         found = compare_usual_metrics(pairs.pairs, MARGIN)
         sections = [
-            (pair, pair_deliveries(pair), [(row(each), each.decided.verdict) for each in found if each.pair is pair])
+            (
+                pair,
+                pair_deliveries(pair),
+                [(row(comparison), comparison.decided.verdict) for comparison in found if comparison.pair is pair],
+            )
             for pair in pairs.pairs
         ]
         return self._page(
@@ -147,7 +153,14 @@ class _Pages:
 
     def _trial(self, request: Request) -> TrialFolder:
         folder = self._run(self.library.look(), request.path_params["number"])
-        found = next((each for each in folder.stored_trials() if each.id == request.path_params["trial"]), None)
+        found = next(
+            (
+                stored_trial
+                for stored_trial in folder.stored_trials()
+                if stored_trial.id == request.path_params["trial"]
+            ),
+            None,
+        )
         if found is None:
             raise HTTPException(404, "the run has no such trial")
         return found

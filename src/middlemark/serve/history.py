@@ -27,44 +27,44 @@ FACTOR_BOUNDARY = re.compile(r" (?=[\w.]+=)")
 
 def in_common(series: Sequence[History]) -> tuple[str, ...]:
     """The factors that all settings share, to be said once; none of a single one."""
-    settings = {each.setting: FACTOR_BOUNDARY.split(each.setting) for each in series}
+    settings = {history.setting: FACTOR_BOUNDARY.split(history.setting) for history in series}
     first, *others = settings.values() if settings else [[]]
     return tuple(factor for factor in first if others and all(factor in other for other in others))
 
 
-def setting_words(each: History, said: Sequence[str]) -> str:
+def setting_words(history: History, said: Sequence[str]) -> str:
     """The setting but for the factors that are said elsewhere, the stream and the machine."""
-    setting = " ".join(factor for factor in FACTOR_BOUNDARY.split(each.setting) if factor not in said)
-    stream = f"stream {each.stream}" if each.stream else ""
-    return ", ".join(part for part in (setting, stream, f"on {each.machine}") if part)
+    setting = " ".join(factor for factor in FACTOR_BOUNDARY.split(history.setting) if factor not in said)
+    stream = f"stream {history.stream}" if history.stream else ""
+    return ", ".join(part for part in (setting, stream, f"on {history.machine}") if part)
 
 
 def history_tables(series: Sequence[History], metric: Metric) -> list[Table]:
     """All values of what has a chart, and the changes in words; then what one run alone measured."""
     common = in_common(series)
-    once = [each for each in series if len(each.points) == 1]
-    tables = [_table(each, metric, common) for each in series if len(each.points) > 1]
+    once = [history for history in series if len(history.points) == 1]
+    tables = [_table(history, metric, common) for history in series if len(history.points) > 1]
     return [*tables, _measured_once(once, metric, common)] if once else tables
 
 
 def _measured_once(series: Sequence[History], metric: Metric, common: Sequence[str]) -> Table:
     unit = unit_of(metric)
-    points = [(each, point) for each in series for point in each.points]
+    points = [(history, point) for history in series for point in history.points]
     return table(
         "Measured in one run only",
         (MIDDLEWARE, sentences("setting"), *named("run", "began"), Column(metric.name, unit.name)),
         [
-            (each.middleware, setting_words(each, common), point.run, _began(point), _value(point, unit))
-            for each, point in points
+            (history.middleware, setting_words(history, common), point.run, _began(point), _value(point, unit))
+            for history, point in points
         ],
     )
 
 
-def _table(each: History, metric: Metric, common: Sequence[str]) -> Table:
+def _table(history: History, metric: Metric, common: Sequence[str]) -> Table:
     unit = unit_of(metric)
     names = named("run", "began", "version of the library", "Middlemark")
     return table(
-        f"{each.middleware}: {setting_words(each, common)}",
+        f"{history.middleware}: {setting_words(history, common)}",
         (*names, Column(metric.name, unit.name), Column("level")),
         [
             (
@@ -73,9 +73,9 @@ def _table(each: History, metric: Metric, common: Sequence[str]) -> Table:
                 point.library_version,
                 point.middlemark_version,
                 _value(point, unit),
-                next((f"× {factor(change.times)}" for change in each.changes if change.run == point.run), ""),
+                next((f"× {factor(change.times)}" for change in history.changes if change.run == point.run), ""),
             )
-            for point in each.points
+            for point in history.points
         ],
     )
 
@@ -98,9 +98,10 @@ def history_charts(series: Sequence[History], metric: Metric, middlewares: Seque
     """A chart for each setting, stream and machine that two runs measured; a colour for each of all middlewares."""
     common = in_common(series)
     named = sorted(
-        ((setting_words(each, common), each) for each in series if len(each.points) > 1), key=lambda each: each[0]
+        ((setting_words(history, common), history) for history in series if len(history.points) > 1),
+        key=lambda pair: pair[0],
     )
-    groups = [[each for _, each in own] for _, own in groupby(named, key=lambda each: each[0])]
+    groups = [[history for _, history in own] for _, own in groupby(named, key=lambda pair: pair[0])]
     return [_chart(number, own, common, metric, middlewares) for number, own in enumerate(groups)]
 
 
@@ -111,8 +112,8 @@ def _chart(
     beside = " ".join(factor for factor in long if factor not in common)
     title, unit = setting_words(series[0], [*common, *long]), unit_of(metric).name
     rows, changes = _rows(series, metric), _changes(series)
-    layers = [*_lines(rows, unit, [each.middleware for each in series], order), *(_marks() if changes else [])]
-    n = count_range([point.n_trials for each in series for point in each.points], "trial")
+    layers = [*_lines(rows, unit, [history.middleware for history in series], order), *(_marks() if changes else [])]
+    n = count_range([point.n_trials for history in series for point in history.points], "trial")
     return Chart(
         id=f"history-{number}",
         title=title,
@@ -128,7 +129,7 @@ def _rows(series: Sequence[History], metric: Metric) -> list[dict[str, Any]]:
     unit = unit_of(metric)
     return [
         {
-            "who": each.middleware,
+            "series": history.middleware,
             "when": point.started_at,
             "value": unit.of(point.value),
             "low": None if point.low is None else unit.of(point.low),
@@ -136,17 +137,17 @@ def _rows(series: Sequence[History], metric: Metric) -> list[dict[str, Any]]:
             "run": point.run,
             "version": point.library_version,
         }
-        for each in series
-        for point in each.points
+        for history in series
+        for point in history.points
     ]
 
 
 def _changes(series: Sequence[History]) -> list[dict[str, Any]]:
     """One for each instant, with the words of all that changed then."""
     words_at: dict[str, list[str]] = {}
-    for each in series:
-        for change in each.changes:
-            words_at.setdefault(change.started_at, []).append(f"{each.middleware} × {factor(change.times)}")
+    for history in series:
+        for change in history.changes:
+            words_at.setdefault(change.started_at, []).append(f"{history.middleware} × {factor(change.times)}")
     return [{"when": when, "words": ", ".join(words)} for when, words in words_at.items()]
 
 
@@ -157,14 +158,14 @@ def _lines(rows: Sequence[dict[str, Any]], unit: str, names: Sequence[str], orde
     dashes = [list(DASHES[place // COLOURS % len(DASHES)]) for place in places]
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=alt.X("when:T", title="run began", axis=alt.Axis(format=CLOCK)),
-        color=alt.Color("who:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None)),
+        color=alt.Color("series:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None)),
     )
     line = base.mark_line(strokeWidth=1.5).encode(
         y=alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False)),
-        strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes)),
+        strokeDash=alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=dashes)),
     )
     tooltip = [
-        alt.Tooltip("who:N", title="middleware"),
+        alt.Tooltip("series:N", title="middleware"),
         alt.Tooltip("run:N"),
         alt.Tooltip("version:N"),
         alt.Tooltip("value:Q", title=unit),

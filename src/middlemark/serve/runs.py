@@ -78,7 +78,7 @@ class Library:
             except MiddlemarkError as error:
                 unreadable.append(str(error))
         self._listed = found
-        return Shelf(tuple(sorted(found.values(), key=lambda each: each.head.started_at)), tuple(unreadable))
+        return Shelf(tuple(sorted(found.values(), key=lambda run: run.head.started_at)), tuple(unreadable))
 
     def _paths(self) -> list[Path]:
         """Where a run may be."""

@@ -190,7 +190,7 @@ USUAL_QUANTILES = (
     *("median(end_to_end)", "p99(end_to_end)"),
 )
 """Compared where no metric is named."""
-SHARES_OF_MESSAGES = {each.stored_name for each in PLAIN if each.is_share} | {
+SHARES_OF_MESSAGES = {metric.stored_name for metric in PLAIN if metric.is_share} | {
     *("after_window_share", "missing_share", "passed_over_share", "overflowed_share", "stale_share", "skipped_share"),
     "set_aside_share",
 }
@@ -211,11 +211,11 @@ def metric_named(written: str) -> Metric:
 
 def metric_of(level: str | None, what: str) -> Metric:
     """The metric of a name's parts; refuses an unknown name, with the known ones, as a suite's errors do."""
-    plain = next((each for each in PLAIN if each.name == what), None)
+    plain = next((metric for metric in PLAIN if metric.name == what), None)
     if level is None and plain is not None:
         return plain
     if level is None or what not in DISTRIBUTIONS:
-        known = [f"p99({name})" for name in DISTRIBUTIONS] + [each.name for each in PLAIN]
+        known = [f"p99({name})" for name in DISTRIBUTIONS] + [metric.name for metric in PLAIN]
         written = what if level is None else f"{level}({what})"
         raise refusal(f"`{written}` is no metric", allowed=closest_first(written, known))
     level = "median" if level == "p50" else level
@@ -235,8 +235,8 @@ def _stored_level(level: str) -> str:
 
 def usual_metrics() -> list[Metric]:
     """The metrics to compare where none is named: of streams, then of chains, then of trials."""
-    every = [*map(metric_named, USUAL_QUANTILES), *(each for each in PLAIN if each.is_usual)]
-    return sorted(every, key=lambda each: (each.of_trial, each.of_chain))
+    every = [*map(metric_named, USUAL_QUANTILES), *(metric for metric in PLAIN if metric.is_usual)]
+    return sorted(every, key=lambda metric: (metric.of_trial, metric.of_chain))
 
 
 def quantile_metric(kind: Distribution, level: str) -> str:

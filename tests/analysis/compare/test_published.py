@@ -34,7 +34,7 @@ def test_each_published_value_has_ours_of_the_same_cell(tmp_path: Path) -> None:
 def test_two_middlewares_of_one_cell_have_a_ratio_in_both(tmp_path: Path) -> None:
     found = compared(tmp_path, Extent.FULL, Behaviour(latency_ns=50_000), Behaviour(latency_ns=100_000))
     (ratio,) = found.ratios  # the other cell was no communication in the paper
-    assert (ratio.first.who, ratio.second.who) == ("fake", "other")
+    assert (ratio.first.series_label, ratio.second.series_label) == ("fake", "other")
     assert ratio.published == pytest.approx(1 / 3)
     assert ratio.ours == pytest.approx(1 / 2, rel=0.2)
     assert ratio.agrees
@@ -45,9 +45,9 @@ def test_cells_of_one_group_differ_in_the_factors_of_their_series_alone(tmp_path
     behaviours = {"fake": Behaviour(latency_ns=50_000), "other": Behaviour(latency_ns=100_000)}
     run = build_run(tmp_path / "run", paper.suite("messages", Extent.FULL).text, behaviours)
     found = compare_values(paper.values["latency"], analyse(run).claimable, ("middleware", "workload"))
-    assert [each.who for each in found.pairs] == ["fake imu", "other imu", "fake radar", "other radar"]
+    assert [pair.series_label for pair in found.pairs] == ["fake imu", "other imu", "fake radar", "other radar"]
     assert len({each.group for each in found.pairs}) == 1
-    assert [(ratio.first.who, ratio.second.who) for ratio in found.ratios] == [
+    assert [(ratio.first.series_label, ratio.second.series_label) for ratio in found.ratios] == [
         ("fake imu", "other imu"),
         ("fake imu", "fake radar"),
         ("other imu", "fake radar"),

@@ -42,7 +42,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
 def lines(findings: RunFindings) -> dict[str, Line]:
     who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     (comparison,) = findings.comparisons
-    return {line.who.label: line for line in ranking_table(comparison, who).lines}
+    return {line.series.label: line for line in ranking_table(comparison, who).lines}
 
 
 def test_the_tail_from_the_intended_send_stands_beside_that_from_the_actual_one(

@@ -65,7 +65,7 @@ def lines(spec: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON is anything
     return [
         each
         for each in layers
-        if each["mark"]["type"] == "line" and each["encoding"].get("color", {}).get("field") == "who"
+        if each["mark"]["type"] == "line" and each["encoding"].get("color", {}).get("field") == "series"
     ]
 
 

@@ -80,7 +80,7 @@ def test_the_split_is_told_with_the_share_of_each_part(driven: Findings) -> None
 def test_the_bar_has_every_step_in_the_order_of_the_way(driven: Findings) -> None:
     way, shares = shown(driven).charts
     rows = drawn_rows(way)
-    quick = [(row["node"], row["part"]) for row in rows if row["who"] == "Quick"]
+    quick = [(row["node"], row["part"]) for row in rows if row["series"] == "Quick"]
     assert quick == [
         ("camera", "computation"),
         ("detect", "communication"),
@@ -90,7 +90,7 @@ def test_the_bar_has_every_step_in_the_order_of_the_way(driven: Findings) -> Non
         ("plan", "computation"),
         ("actuate", "communication"),
     ]
-    assert sum(row["share"] for row in rows if row["who"] == "Quick") == pytest.approx(1, abs=0.02)
+    assert sum(row["share"] for row in rows if row["series"] == "Quick") == pytest.approx(1, abs=0.02)
     assert {row["node"] for row in drawn_rows(shares)} == {"all"}
 
 
@@ -117,7 +117,7 @@ def test_settings_of_one_chain_are_drawn_beside_each_other(tmp_path: Path) -> No
     one, other = chains_overview(findings.comparisons, who)
     assert one.title.startswith("drive, camera to actuator")
     assert other.title.startswith("drive, detection")
-    assert {row["who"] for row in drawn_rows(one)} == {
+    assert {row["series"] for row in drawn_rows(one)} == {
         "Quick, keep awake",
         "Quick, not keep awake",
         "Slow, keep awake",

@@ -96,7 +96,7 @@ def test_what_is_not_chosen_is_neither_shown_nor_drawn(tmp_path: Path) -> None:
     chosen.write_text(at_its_end(page, CHOOSING), encoding="utf-8")
     shown = browsed(chosen, tmp_path)
     assert "1 of 2 settings, 1 of 2 middlewares" in shown.stdout
-    rows = re.findall(r'<tr data-who="(\w+)"([^>]*)>', shown.stdout)
+    rows = re.findall(r'<tr data-series="(\w+)"([^>]*)>', shown.stdout)
     assert {(who, "hidden" in more) for who, more in rows} >= {("one", False), ("two", True)}
     assert all(("hidden" in more) == (who == "two") for who, more in rows if who in behaviours)
     sections = dict(re.findall(r'<section id="s\d+-(\w+)"[^>]*?( hidden="")?>', shown.stdout))

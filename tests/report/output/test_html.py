@@ -132,7 +132,7 @@ def test_every_chart_has_its_place_and_its_specification(text: str, page: Page) 
         "cpu",
         "memory",
     }
-    shown = {row["who"] for spec in specs.values() for rows in spec["datasets"].values() for row in rows}
+    shown = {row["series"] for spec in specs.values() for rows in spec["datasets"].values() for row in rows}
     assert shown == {"The floor", "Fast one", HOSTILE}
 
 

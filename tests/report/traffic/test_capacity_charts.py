@@ -38,7 +38,7 @@ def drawn(findings: RunFindings, *, bent: bool) -> Chart:
 
 def test_the_knee_is_marked_on_the_median_and_said_in_the_caption(findings: RunFindings) -> None:
     chart = drawn(findings, bent=True)
-    assert chart.spec["datasets"]["knees"] == [{"who": "one", "load": 2000.0, "us": 22.0}]
+    assert chart.spec["datasets"]["knees"] == [{"series": "one", "load": 2000.0, "us": 22.0}]
     assert "Diamond: the knee" in chart.caption
     assert "n = 3 trials at each load." in chart.caption
 

@@ -175,7 +175,7 @@ def test_arrivals_are_drawn_over_time_with_the_faults_as_rules(findings: RunFind
     specs = page_specs(page)
     spec = next(spec for name, spec in specs.items() if name.endswith("-arrivals"))
     rows = [row for rows in spec["datasets"].values() for row in rows]
-    silent = [row["s"] for row in rows if row.get("who") == "brief" and row["high"] == row["low"]]
+    silent = [row["s"] for row in rows if row.get("series") == "brief" and row["high"] == row["low"]]
     assert min(silent) == pytest.approx(1.0, abs=0.07)
     assert max(silent) == pytest.approx(1.5, abs=0.07)
     assert {row["fault"] for row in rows if "fault" in row} == {"pause subscriber_0", "resume subscriber_0"}

@@ -92,7 +92,7 @@ def route_of(chain: Chain, experiment: Experiment) -> Route:
         nodes=tuple(nodes[name][0] for name in chain.nodes),
         streams=tuple(streams[name] for name in chain.streams),
         subscribers=tuple(
-            next(each.subscriber for each in taker.inputs if each.stream == stream)
+            next(node_input.subscriber for node_input in taker.inputs if node_input.stream == stream)
             for taker, stream in zip(takers, chain.streams, strict=True)
         ),
         deadline_ns=chain.deadline_ns,
@@ -202,7 +202,7 @@ def _without_new(known: Route, rows: Rows, position: int) -> dict[str, Value]:
 def _of_nodes(record: TrialRecord, rows: Rows) -> dict[Key, Value]:
     """Each node's start-up, rate and computation, and what it let go of all its inputs."""
     values: dict[Key, Value] = {}
-    started = [each.first_execution_after_ns for each in record.nodes]
+    started = [node.first_execution_after_ns for node in record.nodes]
     if started and None not in started:
         longest = max(after for after in started if after is not None)
         values[Key(TRIAL, "start_up_ns")] = Measured(float(longest), len(started))
@@ -220,9 +220,9 @@ def _of_nodes(record: TrialRecord, rows: Rows) -> dict[Key, Value]:
             named["start_up_ns"] = Measured(float(counts.first_execution_after_ns), 1)
         triggered = counts.executions + counts.skipped
         named |= _shares({"skipped_share": counts.skipped}, triggered)
-        passed_over = sum(each.passed_over for each in counts.inputs)
-        overflowed = sum(each.overflowed for each in counts.inputs)
-        came = sum(each.taken for each in counts.inputs) + passed_over + overflowed
+        passed_over = sum(node_input.passed_over for node_input in counts.inputs)
+        overflowed = sum(node_input.overflowed for node_input in counts.inputs)
+        came = sum(node_input.taken for node_input in counts.inputs) + passed_over + overflowed
         named |= _shares({"passed_over_share": passed_over, "overflowed_share": overflowed}, came)
         values |= {Key(node_subject(counts.node), name): value for name, value in named.items()}
     return values

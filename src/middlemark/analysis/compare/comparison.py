@@ -95,34 +95,34 @@ class Comparison:
     @property
     def faulty(self) -> bool:
         """Whether its experiments have a timeline of faults."""
-        return any(each.experiment.timeline for each in self.experiments)
+        return any(candidate.experiment.timeline for candidate in self.experiments)
 
     @property
     def ranked(self) -> tuple[ExperimentFindings, ...]:
         """Those that are ranked, in the order of their values."""
-        return tuple(each for each in self.experiments if each.experiment.id in self.places)
+        return tuple(candidate for candidate in self.experiments if candidate.experiment.id in self.places)
 
     @property
     def best(self) -> ExperimentFindings | None:
         """The first of those that none is significantly better than."""
-        return next((each for each in self.ranked if self.places[each.experiment.id].first == 1), None)
+        return next((candidate for candidate in self.ranked if self.places[candidate.experiment.id].first == 1), None)
 
     def of(self, findings: Iterable[ExperimentFindings]) -> Comparison:
         """The same of its experiments as they are given here."""
-        by_id = {each.experiment.id: each for each in findings}
-        return replace(self, experiments=tuple(by_id[each.experiment.id] for each in self.experiments))
+        by_id = {candidate.experiment.id: candidate for candidate in findings}
+        return replace(self, experiments=tuple(by_id[candidate.experiment.id] for candidate in self.experiments))
 
-    def is_behind(self, each: ExperimentFindings, other: ExperimentFindings) -> bool:
+    def is_behind(self, candidate: ExperimentFindings, other: ExperimentFindings) -> bool:
         """Whether the other is significantly better, within the error rate of the whole table."""
-        return other.experiment.id in self.places[each.experiment.id].behind
+        return other.experiment.id in self.places[candidate.experiment.id].behind
 
     def ratio(self, first: ExperimentFindings, second: ExperimentFindings) -> Difference | None:
         """How many times the second's value the first has, paired by block."""
-        found = ratio(*(self._block_values(each) for each in (second, first)), paired=True)
+        found = ratio(*(self._block_values(candidate) for candidate in (second, first)), paired=True)
         return found if isinstance(found, Difference) else None
 
-    def _block_values(self, each: ExperimentFindings) -> BlockValues:
-        return each.block_values(Key(self.setting.subject, self.criterion.metric)).finite
+    def _block_values(self, candidate: ExperimentFindings) -> BlockValues:
+        return candidate.block_values(Key(self.setting.subject, self.criterion.metric)).finite
 
 
 def criterion_of(stream: Stream) -> Criterion:
@@ -133,9 +133,9 @@ def criterion_of(stream: Stream) -> Criterion:
 def comparisons(findings: Iterable[ExperimentFindings]) -> tuple[Comparison, ...]:
     """Group experiments by their settings and rank each group."""
     groups: dict[Setting, list[ExperimentFindings]] = {}
-    for each in findings:
-        for setting in _settings(each.experiment):
-            groups.setdefault(setting, []).append(each)
+    for candidate in findings:
+        for setting in _settings(candidate.experiment):
+            groups.setdefault(setting, []).append(candidate)
     order = sorted(groups, key=lambda setting: _place(setting, groups[setting][0].experiment))
     return tuple(_comparison(setting, groups[setting]) for setting in order)
 
@@ -173,24 +173,24 @@ def fixed_factors(experiment: Experiment, varied: Collection[str]) -> tuple[tupl
 def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:
     criterion = _criterion(setting, group[0].experiment)
     key = Key(setting.subject, criterion.metric)
-    known = {each.experiment.id: each.block_values(key) for each in group}
-    reasons = {each.experiment.id: _why_not_ranked(each, setting, criterion) for each in group}
+    known = {candidate.experiment.id: candidate.block_values(key) for candidate in group}
+    reasons = {candidate.experiment.id: _why_not_ranked(candidate, setting, criterion) for candidate in group}
     most = max((len(known[name].finite) for name, reason in reasons.items() if not reason), default=0)
     few = {name: n for name, reason in reasons.items() if not reason and (n := len(known[name].finite)) < FEWEST_BLOCKS}
     if most >= FEWEST_BLOCKS:
         reasons |= {name: f"{n} of {most} trials have a value: too few to rank it" for name, n in few.items()}
     unranked = {name: reason for name, reason in reasons.items() if reason}
     candidates = {
-        each.experiment.id: Candidate(
-            known[each.experiment.id],
-            _shown_value(each, key),
-            each.setbacks(key, setting.stream, known[each.experiment.id]),
+        candidate.experiment.id: Candidate(
+            known[candidate.experiment.id],
+            _shown_value(candidate, key),
+            candidate.setbacks(key, setting.stream, known[candidate.experiment.id]),
         )
-        for each in group
-        if each.experiment.id not in unranked
+        for candidate in group
+        if candidate.experiment.id not in unranked
     }
     places = ranking(candidates, lower_is_better=criterion.lower_is_better)
-    by_id = {each.experiment.id: each for each in group}
+    by_id = {candidate.experiment.id: candidate for candidate in group}
     found = Comparison(
         setting=setting,
         criterion=criterion,
@@ -199,16 +199,16 @@ def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Compar
         unranked=unranked,
         to_best={},
     )
-    to_best = {each.experiment.id: found.ratio(each, found.experiments[0]) for each in found.ranked[1:]}
-    return replace(found, to_best={name: each for name, each in to_best.items() if each is not None})
+    to_best = {candidate.experiment.id: found.ratio(candidate, found.experiments[0]) for candidate in found.ranked[1:]}
+    return replace(found, to_best={name: difference for name, difference in to_best.items() if difference is not None})
 
 
-def _shown_value(each: ExperimentFindings, key: Key) -> float:
+def _shown_value(candidate: ExperimentFindings, key: Key) -> float:
     """The value that a reader sees; that of single trials where there is none over all."""
-    estimate = each.estimates.get(key)
+    estimate = candidate.estimates.get(key)
     if estimate is not None and estimate.value is not None:
         return estimate.value
-    return float(np.median(list(each.block_values(key).low.values())))
+    return float(np.median(list(candidate.block_values(key).low.values())))
 
 
 def _criterion(setting: Setting, experiment: Experiment) -> Criterion:
@@ -217,31 +217,31 @@ def _criterion(setting: Setting, experiment: Experiment) -> Criterion:
     return next(criterion_of(stream) for stream in experiment.streams if stream.name == setting.stream)
 
 
-def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
+def _why_not_ranked(candidate: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
     """Empty where it is to be ranked."""
-    if each.not_applicable is not None:
-        return f"not applicable: {each.not_applicable}"
-    if not each.n_valid:
+    if candidate.not_applicable is not None:
+        return f"not applicable: {candidate.not_applicable}"
+    if not candidate.n_valid:
         return "no valid trial"
     # Under faults messages are meant to go missing: `recovery` has the metrics, and the report shows them.
-    if not each.experiment.timeline and (undelivered := _undelivered(each, setting, criterion)):
+    if not candidate.experiment.timeline and (undelivered := _undelivered(candidate, setting, criterion)):
         return undelivered
     key = Key(setting.subject, criterion.metric)
-    known = each.block_values(key)
-    setbacks = each.setbacks(key, setting.stream, known)
+    known = candidate.block_values(key)
+    setbacks = candidate.setbacks(key, setting.stream, known)
     if setbacks.is_majority:
         return str(setbacks)
     if known.finite.low:
         return ""
-    main = each.estimates.get(key)
+    main = candidate.estimates.get(key)
     nothing = "no path ended" if setting.of_chain else "nothing was received in time"
     return (main.reason if main is not None else "") or nothing
 
 
-def _undelivered(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
+def _undelivered(candidate: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
     """Lost, refused and not offered messages count alike: none of them reached its user."""
-    loss = each.estimate(setting.subject, criterion.loss_metric)
-    whole = each.estimate(setting.subject, "undelivered_share")
+    loss = candidate.estimate(setting.subject, criterion.loss_metric)
+    whole = candidate.estimate(setting.subject, "undelivered_share")
     if loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
         return f"loses {round(100 * loss.value, 1):g} % of its messages"
     if whole is not None and whole.value is not None and whole.value > LOSS_ALLOWED:

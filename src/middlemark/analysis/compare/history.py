@@ -74,7 +74,7 @@ class History:
 def histories(runs: Sequence[PastRun], metric: Metric) -> list[History]:
     """Every series that has the metric, by setting and middleware; points in the order in which runs began."""
     found: dict[tuple[str, str, str, str], list[Point]] = {}
-    for run in sorted(runs, key=lambda each: each.manifest.started_at):
+    for run in sorted(runs, key=lambda other: other.manifest.started_at):
         machine = machine_of(run.manifest)
         for row in run.estimates.filter(rows_of_metric(metric)).iter_rows(named=True):
             key = (_setting(row), row["middleware"], row["subject"], machine)

@@ -62,7 +62,7 @@ def serial_correlations(comparisons: Iterable[Comparison]) -> tuple[SerialCorrel
     found: dict[tuple[str, Key, TrialSequence], SerialCorrelation] = {}
     for comparison in comparisons:
         key = Key(comparison.setting.subject, comparison.criterion.metric)
-        own = {each.experiment.id: _logarithms(each, key) for each in comparison.ranked}
+        own = {candidate.experiment.id: _logarithms(candidate, key) for candidate in comparison.ranked}
         for name, values in own.items():
             others = [value for other, value in own.items() if other != name]
             for looked, sequence in (
@@ -72,12 +72,12 @@ def serial_correlations(comparisons: Iterable[Comparison]) -> tuple[SerialCorrel
                 result = lag_1_test([sequence[block] for block in sorted(sequence)])
                 if result is not None:
                     found[name, key, looked] = SerialCorrelation(name, key, looked, len(sequence), *result)
-    significant = holm({key: each.p_value for key, each in found.items()})
-    return tuple(replace(each, is_significant=key in significant) for key, each in found.items())
+    significant = holm({key: correlation.p_value for key, correlation in found.items()})
+    return tuple(replace(correlation, is_significant=key in significant) for key, correlation in found.items())
 
 
-def _logarithms(each: ExperimentFindings, key: Key) -> dict[Block, float]:
-    known = each.block_values(key).finite
+def _logarithms(candidate: ExperimentFindings, key: Key) -> dict[Block, float]:
+    known = candidate.block_values(key).finite
     middles = {block: (low + known.upper[block]) / 2 for block, low in known.low.items()}
     return {block: float(np.log(value)) for block, value in middles.items() if value > 0}
 
@@ -118,14 +118,14 @@ def with_dependence_cautions(
 ) -> list[ExperimentFindings]:
     """The experiments, those with a warning more whose trials follow each other."""
     said: dict[str, list[SerialCorrelation]] = {}
-    for each in looked_at:
-        if each.is_significant:
-            said.setdefault(each.experiment, []).append(each)
+    for correlation in looked_at:
+        if correlation.is_significant:
+            said.setdefault(correlation.experiment, []).append(correlation)
     return [
-        replace(each, cautions=(*each.cautions, (dependence_caution(own[0]), own[0].n_trials)))
-        if (own := said.get(each.experiment.id))
-        else each
-        for each in findings
+        replace(candidate, cautions=(*candidate.cautions, (dependence_caution(own[0]), own[0].n_trials)))
+        if (own := said.get(candidate.experiment.id))
+        else candidate
+        for candidate in findings
     ]
 
 

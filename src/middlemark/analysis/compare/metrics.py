@@ -60,9 +60,9 @@ def compare_usual_metrics(
 ) -> tuple[MetricComparison, ...]:
     """What is worth comparing where no metric is named: of a pipeline its chains, and its streams on demand."""
     return tuple(
-        each
+        comparison
         for pair in pairs
-        for each in compare_metrics([pair], usual_metrics_of(pair.sides[0].experiment, streams=streams), margin)
+        for comparison in compare_metrics([pair], usual_metrics_of(pair.sides[0].experiment, streams=streams), margin)
     )
 
 
@@ -70,14 +70,18 @@ def usual_metrics_of(experiment: Experiment, *, streams: bool = False) -> list[M
     """Those of one experiment: a pipeline is judged by its chains, its streams are reported only on demand."""
     if is_search(experiment):
         return [metric_named("capacity")]
-    return [each for each in usual_metrics() if streams or not experiment.chains or each.of_trial or each.of_chain]
+    return [
+        usual_metric
+        for usual_metric in usual_metrics()
+        if streams or not experiment.chains or usual_metric.of_trial or usual_metric.of_chain
+    ]
 
 
 def names_of(metric: Metric, experiment: Experiment) -> list[str | None]:
     """The streams or chains that a metric may be of; `None` for the trial as a whole."""
     if metric.of_trial:
         return [None]
-    return [each.name for each in (experiment.chains if metric.of_chain else experiment.streams)]
+    return [flow.name for flow in (experiment.chains if metric.of_chain else experiment.streams)]
 
 
 def _streams(pair: Pair, metric: Metric) -> list[str | None]:
@@ -89,11 +93,11 @@ def _streams(pair: Pair, metric: Metric) -> list[str | None]:
 
 
 def _compare_metric(pair: Pair, metric: Metric, stream: str | None, margin: float) -> MetricComparison:
-    runs = [each.evidence(metric, stream) for each in pair.base_runs or pair.sides[:1]]
+    runs = [candidate.evidence(metric, stream) for candidate in pair.base_runs or pair.sides[:1]]
     second = pair.sides[1].evidence(metric, stream)
     setbacks = runs[-1].setbacks, second.setbacks
     if pair.base_runs:
-        setbacks = setbacks_over_runs([each.setbacks for each in runs], second.setbacks)
+        setbacks = setbacks_over_runs([run.setbacks for run in runs], second.setbacks)
     found = _difference(pair, runs, second)
     return MetricComparison(
         pair=pair,
@@ -107,7 +111,7 @@ def _compare_metric(pair: Pair, metric: Metric, stream: str | None, margin: floa
 
 
 def _difference(pair: Pair, runs: Sequence[Evidence], second: Evidence) -> Difference | NoDifference:
-    known = [each for each in runs if each.has_values]
+    known = [run for run in runs if run.has_values]
     missing = {} if known else {pair.names[0]: runs[-1].missing}
     missing |= {} if second.has_values else {pair.names[1]: second.missing}
     if missing:
@@ -158,20 +162,21 @@ class OverSettings:
 def over_settings(all_compared: Iterable[MetricComparison]) -> tuple[OverSettings, ...]:
     """Of every metric that has ratios, where two settings or more have been compared."""
     groups: dict[tuple[tuple[str, str], Metric], list[MetricComparison]] = {}
-    for each in all_compared:
-        if not each.metric.is_share:
-            groups.setdefault((each.pair.names, each.metric), []).append(each)
+    for comparison in all_compared:
+        if not comparison.metric.is_share:
+            groups.setdefault((comparison.pair.names, comparison.metric), []).append(comparison)
     return tuple(_over(names, metric, own) for (names, metric), own in groups.items() if len(own) > 1)
 
 
 def _over(names: tuple[str, str], metric: Metric, own: Sequence[MetricComparison]) -> OverSettings:
-    missing = tuple(_setting(each) for each in own if each.decided.reason)
-    ratios = [each.difference for each in own if isinstance(each.difference, Difference)]
+    missing = tuple(_setting(comparison) for comparison in own if comparison.decided.reason)
+    ratios = [comparison.difference for comparison in own if isinstance(comparison.difference, Difference)]
     if missing or len(ratios) < len(own):
         return OverSettings(names, metric, len(own), None, missing=missing)
-    value = geometric_mean([each.value for each in ratios])
+    value = geometric_mean([difference.value for difference in ratios])
     first, second = (
-        _of_blocks([each.pair.sides[n].evidence(metric, each.stream).block_values for each in own]) for n in (0, 1)
+        _of_blocks([comparison.pair.sides[n].evidence(metric, comparison.stream).block_values for comparison in own])
+        for n in (0, 1)
     )
     found = ratio(first, second, paired=own[0].pair.paired)
     if not isinstance(found, Difference):
@@ -180,22 +185,22 @@ def _over(names: tuple[str, str], metric: Metric, own: Sequence[MetricComparison
     return OverSettings(names, metric, len(own), value, min(found.low, value), max(found.high, value))
 
 
-def _setting(each: MetricComparison) -> str:
-    return f"{each.pair.setting} {each.stream or ''}".strip()
+def _setting(comparison: MetricComparison) -> str:
+    return f"{comparison.pair.setting} {comparison.stream or ''}".strip()
 
 
 def _of_blocks(settings: Sequence[BlockValues]) -> BlockValues:
     """By block the geometric mean over all settings, of the blocks that have a value in each."""
-    finite = [each.finite for each in settings]
-    blocks = sorted(set.intersection(*(set(each.low) for each in finite)))
-    low = _means([each.low for each in finite], blocks)
-    if all(each.is_exact for each in finite):
+    finite = [setting.finite for setting in settings]
+    blocks = sorted(set.intersection(*(set(values.low) for values in finite)))
+    low = _means([values.low for values in finite], blocks)
+    if all(values.is_exact for values in finite):
         return BlockValues(low)
-    return BlockValues(low, _means([each.upper for each in finite], blocks), finite[0].of_searches)
+    return BlockValues(low, _means([values.upper for values in finite], blocks), finite[0].of_searches)
 
 
 def _means(settings: Sequence[Values], blocks: Sequence[Block]) -> Values:
-    return {block: geometric_mean([each[block] for each in settings]) for block in blocks}
+    return {block: geometric_mean([setting[block] for setting in settings]) for block in blocks}
 
 
 def geometric_mean(values: Sequence[float]) -> float:

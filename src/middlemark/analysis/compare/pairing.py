@@ -45,7 +45,7 @@ class Pairs:
 
 def pair_runs(base: RunFindings, head: RunFindings) -> Pairs:
     """Pair the experiments that both runs have."""
-    sides = [{each.experiment.id: each for each in run.comparable} for run in (base, head)]
+    sides = [{candidate.experiment.id: candidate for candidate in run.comparable} for run in (base, head)]
     common = sorted(sides[0].keys() & sides[1].keys())
     if not common:
         raise UsageError(
@@ -56,13 +56,13 @@ def pair_runs(base: RunFindings, head: RunFindings) -> Pairs:
     names = (base.folder.path.name, head.folder.path.name)
     shown = naming_factors([sides[0][name] for name in common])
     both = [(sides[0][name], sides[1][name]) for name in common]
-    pairs = [Pair(describe_factors(each[0], shown), names, each, paired=False) for each in both]
-    of_all = naming_factors([each for side in sides for each in side.values()])
+    pairs = [Pair(describe_factors(pair[0], shown), names, pair, paired=False) for pair in both]
+    of_all = naming_factors([candidate for side in sides for candidate in side.values()])
     gone, new = (
         tuple(
-            f"only {name} has {describe_factors(each, of_all)}"
-            for each in own.values()
-            if each.experiment.id not in others
+            f"only {name} has {describe_factors(candidate, of_all)}"
+            for candidate in own.values()
+            if candidate.experiment.id not in others
         )
         for name, own, others in ((names[0], sides[0], sides[1]), (names[1], sides[1], sides[0]))
     )
@@ -71,7 +71,7 @@ def pair_runs(base: RunFindings, head: RunFindings) -> Pairs:
 
 def differing_factors(first: Iterable[ExperimentFindings], second: Iterable[ExperimentFindings]) -> list[str]:
     """The factors in which two groups of experiments have no value in common."""
-    one, other = ([each.experiment.factors for each in side] for side in (first, second))
+    one, other = ([candidate.experiment.factors for candidate in side] for side in (first, second))
     names = dict.fromkeys(name for factors in (*one, *other) for name in factors)
     apart = [name for name in names if {f.get(name) for f in one}.isdisjoint({f.get(name) for f in other})]
     return apart or ["factors"]
@@ -79,7 +79,11 @@ def differing_factors(first: Iterable[ExperimentFindings], second: Iterable[Expe
 
 def pair_within_run(experiments: Sequence[ExperimentFindings], by: str, base: str | None = None) -> Pairs:
     """Pair the experiments of one run that differ in one factor alone; with `base`, each with that value only."""
-    values = list(dict.fromkeys(each.experiment.factors[by] for each in experiments if by in each.experiment.factors))
+    values = list(
+        dict.fromkeys(
+            candidate.experiment.factors[by] for candidate in experiments if by in candidate.experiment.factors
+        )
+    )
     if len(values) < 2:
         raise UsageError(
             f"the run has {'one value' if values else 'nothing'} of `{by}` to compare",
@@ -88,9 +92,9 @@ def pair_within_run(experiments: Sequence[ExperimentFindings], by: str, base: st
     if base is not None and base not in values:
         raise UsageError(f"no experiment of the run has {by}={base}", remedy=f"{by}: {closest_first(base, values)}")
     groups: dict[tuple[tuple[str, str], ...], list[ExperimentFindings]] = {}
-    for each in experiments:
-        if by in each.experiment.factors:
-            groups.setdefault(fixed_factors(each.experiment, {by}), []).append(each)
+    for measured in experiments:
+        if by in measured.experiment.factors:
+            groups.setdefault(fixed_factors(measured.experiment, {by}), []).append(measured)
     options_go_with = by in WITH_OPTIONS
     shown = [
         name for name in naming_factors(experiments) if name != by and not (options_go_with and name.startswith(OPTION))
@@ -110,20 +114,22 @@ def pair_within_run(experiments: Sequence[ExperimentFindings], by: str, base: st
 
 
 def _base_first(group: Sequence[ExperimentFindings], by: str, base: str | None) -> list[ExperimentFindings]:
-    return sorted(group, key=lambda each: (each.experiment.factors[by] != base, each.experiment.factors[by]))
+    return sorted(
+        group, key=lambda candidate: (candidate.experiment.factors[by] != base, candidate.experiment.factors[by])
+    )
 
 
-def _name(each: ExperimentFindings, by: str) -> str:
+def _name(candidate: ExperimentFindings, by: str) -> str:
     """Its value of the factor, with the options that go with that."""
-    factors = each.experiment.factors
+    factors = candidate.experiment.factors
     options = [f"{name.removeprefix(OPTION)}={v}" for name, v in factors.items() if name.startswith(OPTION)]
     options = options if by in WITH_OPTIONS else []
     return f"{factors[by]} ({', '.join(options)})" if options else factors[by]
 
 
 def _varying(experiments: Sequence[ExperimentFindings]) -> list[str]:
-    names = dict.fromkeys(name for each in experiments for name in each.experiment.factors)
-    return [name for name in names if len({each.experiment.factors.get(name) for each in experiments}) > 1]
+    names = dict.fromkeys(name for candidate in experiments for name in candidate.experiment.factors)
+    return [name for name in names if len({candidate.experiment.factors.get(name) for candidate in experiments}) > 1]
 
 
 def naming_factors(experiments: Sequence[ExperimentFindings]) -> list[str]:
@@ -134,17 +140,19 @@ def naming_factors(experiments: Sequence[ExperimentFindings]) -> list[str]:
     ]
 
 
-def describe_factors(each: ExperimentFindings, shown: Sequence[str]) -> str:
+def describe_factors(candidate: ExperimentFindings, shown: Sequence[str]) -> str:
     """An experiment by these of its factors."""
-    return " ".join(f"{name}={each.experiment.factors[name]}" for name in shown if name in each.experiment.factors)
+    return " ".join(
+        f"{name}={candidate.experiment.factors[name]}" for name in shown if name in candidate.experiment.factors
+    )
 
 
 def pair_with_base_runs(bases: Sequence[RunFindings], head: RunFindings) -> Pairs:
     """Pair each experiment of the head with itself in the runs of the base that have it."""
     name = bases[0].folder.path.name if len(bases) == 1 else f"{len(bases)} base runs"
-    of_runs = [{each.experiment.id: each for each in run.comparable} for run in bases]
-    of_base = {key: each for run in of_runs for key, each in run.items()}
-    of_head = {each.experiment.id: each for each in head.comparable}
+    of_runs = [{candidate.experiment.id: candidate for candidate in run.comparable} for run in bases]
+    of_base = {key: candidate for run in of_runs for key, candidate in run.items()}
+    of_head = {candidate.experiment.id: candidate for candidate in head.comparable}
     common = sorted(of_base.keys() & of_head.keys())
     if not common:
         raise UsageError(
@@ -172,7 +180,9 @@ def _only_in(
     name: str, own: Mapping[str, ExperimentFindings], others: Mapping[str, ExperimentFindings], shown: Sequence[str]
 ) -> tuple[str, ...]:
     has = "have" if name.endswith("base runs") else "has"
-    return tuple(f"only {name} {has} {describe_factors(each, shown)}" for key, each in own.items() if key not in others)
+    return tuple(
+        f"only {name} {has} {describe_factors(candidate, shown)}" for key, candidate in own.items() if key not in others
+    )
 
 
 def check_alike(runs: Sequence[tuple[str, Manifest]], *, across_machines: bool = False) -> None:

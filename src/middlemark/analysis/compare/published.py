@@ -39,7 +39,7 @@ class Pair:
     """The factors that tell its series from the others of its group."""
 
     @property
-    def who(self) -> str:
+    def series_label(self) -> str:
         """Its series in words: `fastdds`, `mqtt reliable level 1`."""
         factors = dict(self.published.selection.factors)
         known = {name: factors[name] for name in self.series if name in factors}
@@ -105,7 +105,7 @@ class PaperComparison:
     @property
     def n_agreeing(self) -> int:
         """In how many pairs of middlewares the order is the same."""
-        return sum(each.agrees for each in self.ratios)
+        return sum(ratio.agrees for ratio in self.ratios)
 
 
 def compare_values(
@@ -115,21 +115,21 @@ def compare_values(
 ) -> PaperComparison:
     """Sets every published value against the experiment that it selects."""
     pairs = tuple(replace(_pair(value, experiments), series=series) for value in values)
-    metrics = {each.metric.name: each.metric for each in pairs}
+    metrics = {pair.metric.name: pair.metric for pair in pairs}
     correlations = tuple(rank_correlation(metric, _known(pairs, name)) for name, metric in metrics.items())
     return PaperComparison(pairs, tuple(_ratios(pairs)), correlations)
 
 
 def _known(pairs: Iterable[Pair], metric: str) -> list[tuple[float, float]]:
-    return [each.values for each in pairs if each.metric.name == metric and each.values is not None]
+    return [pair.values for pair in pairs if pair.metric.name == metric and pair.values is not None]
 
 
 def _pair(value: PublishedValue, experiments: Sequence[ExperimentFindings]) -> Pair:
-    selected = [each for each in experiments if is_selected(each.experiment, value.selection)]
+    selected = [candidate for candidate in experiments if is_selected(candidate.experiment, value.selection)]
     if len(selected) != 1:
         return Pair(value, None, None, "not measured in this extent" if not selected else "of several experiments")
     own = selected[0]
-    names = [each.name for each in (own.experiment.chains if value.metric.of_chain else own.experiment.streams)]
+    names = [flow.name for flow in (own.experiment.chains if value.metric.of_chain else own.experiment.streams)]
     keys = [value.metric.key(name) for name in names]
     estimate = next((own.estimates[key] for key in keys if key in own.estimates), None)
     if estimate is not None and estimate.value is not None:
@@ -139,8 +139,8 @@ def _pair(value: PublishedValue, experiments: Sequence[ExperimentFindings]) -> P
 
 def _ratios(pairs: Sequence[Pair]) -> Iterable[Ratio]:
     groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
-    for each in pairs:
-        groups.setdefault(each.group, []).append(each)
+    for pair in pairs:
+        groups.setdefault(pair.group, []).append(pair)
     for group, own in groups.items():
         for first, second in combinations(own, 2):
             one, other = first.values, second.values
@@ -164,6 +164,6 @@ def rank_correlation(metric: Metric, cells: Sequence[tuple[float, float]]) -> Co
 def by_group(pairs: Sequence[Pair]) -> Mapping[tuple[tuple[str, str], ...], Mapping[str, Pair]]:
     """The cells of each group, by series."""
     groups: dict[tuple[tuple[str, str], ...], dict[str, Pair]] = {}
-    for each in pairs:
-        groups.setdefault(each.group, {})[each.who] = each
+    for pair in pairs:
+        groups.setdefault(pair.group, {})[pair.series_label] = pair
     return groups

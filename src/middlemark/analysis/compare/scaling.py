@@ -46,12 +46,12 @@ class Scaling:
 def scalings(findings: Sequence[ExperimentFindings]) -> tuple[Scaling, ...]:
     """The scaling factor of every stream that was measured with three sizes or more."""
     groups: dict[tuple[tuple[tuple[str, str], ...], str, str], dict[int, Mapping[Block, float]]] = {}
-    for each in findings:
-        common = tuple((name, value) for name, value in each.experiment.factors.items() if name != SIZE_FACTOR)
-        for stream in each.experiment.streams:
+    for candidate in findings:
+        common = tuple((name, value) for name, value in candidate.experiment.factors.items() if name != SIZE_FACTOR)
+        for stream in candidate.experiment.streams:
             kind = Distribution.ROUND_TRIP if stream.pattern.has_answers else Distribution.LATENCY_FROM_SEND
             metric = quantile_metric(kind, "p50")
-            values = each.by_block.get(Key(stream_subject(stream.name), metric), {})
+            values = candidate.by_block.get(Key(stream_subject(stream.name), metric), {})
             known = values and math.inf not in values.values()
             if known and stream.pattern.kind != "unthrottled":
                 groups.setdefault((common, stream.name, metric), {})[stream.size_bytes] = values

@@ -57,7 +57,7 @@ class ChanceRate:
 
 
 def campaigns(values: Mapping[Block, T], blocks: int, seed: int) -> list[tuple[dict[int, T], dict[int, T]]]:
-    """The trials dealt to two sides: who of each two goes where is drawn; what is left over stays out."""
+    """The trials assigned to two sides: who of each two goes where is drawn; what is left over stays out."""
     ordered = [values[block] for block in sorted(values)]
     rng = np.random.default_rng(seed)
     found = []
@@ -74,38 +74,41 @@ def chance_rates(
 ) -> tuple[ChanceRate, ...]:
     """The rate of every metric of every experiment that has enough trials for a campaign."""
     rates = []
-    labels = _labels([each.experiment for each in experiments])
-    for each in experiments:
+    labels = _labels([candidate.experiment for candidate in experiments])
+    for measured in experiments:
         for metric in metrics:
-            for stream in names_of(metric, each.experiment):
-                verdicts = _verdicts(each, metric, stream, blocks, seed)
+            for stream in names_of(metric, measured.experiment):
+                verdicts = _verdicts(measured, metric, stream, blocks, seed)
                 known = [verdict for verdict in verdicts if verdict is not None]
                 if known:
-                    label = labels[each.experiment.id]
-                    rates.append(ChanceRate(each.experiment.id, label, metric.name, stream, sum(known), len(known)))
+                    label = labels[measured.experiment.id]
+                    rates.append(ChanceRate(measured.experiment.id, label, metric.name, stream, sum(known), len(known)))
     return tuple(rates)
 
 
 def _labels(experiments: Sequence[Experiment]) -> dict[str, str]:
     """The workload where it distinguishes an experiment from all others, else its whole name; by its name."""
-    workloads = Counter(each.workload for each in experiments)
-    return {each.id: each.workload if workloads[each.workload] == 1 else each.id for each in experiments}
+    workloads = Counter(experiment.workload for experiment in experiments)
+    return {
+        experiment.id: experiment.workload if workloads[experiment.workload] == 1 else experiment.id
+        for experiment in experiments
+    }
 
 
 def _verdicts(
-    each: ExperimentFindings, metric: Metric, stream: str | None, blocks: int, seed: int
+    candidate: ExperimentFindings, metric: Metric, stream: str | None, blocks: int, seed: int
 ) -> list[bool | None]:
     """Of each campaign whether its sides differ; None where nothing varies, and so nothing was tested."""
     key = metric.key(stream or "")
     if metric.is_share:
-        dealt = campaigns(each.counted.get(key, {}), blocks, seed)
+        assigned = campaigns(candidate.counted.get(key, {}), blocks, seed)
         return [
             None
             if not any(lost for side in sides for lost, _ in side.values())
             else _differs(difference_of_shares(*sides))
-            for sides in dealt
+            for sides in assigned
         ]
-    values = campaigns(each.by_block.get(key, {}), blocks, seed)
+    values = campaigns(candidate.by_block.get(key, {}), blocks, seed)
     return [_differs(ratio(BlockValues(first), BlockValues(second), paired=True)) for first, second in values]
 
 

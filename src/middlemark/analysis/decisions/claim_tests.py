@@ -84,7 +84,9 @@ def judge_comparison(
     """Compares the first operand with the second, each with its stream."""
     metrics = metric_named(statement.first.metric), metric_named(statement.second.metric)
     stream = streams[0] or streams[1]
-    first, second = (each.evidence(own, name) for each, own, name in zip(sides, metrics, streams, strict=True))
+    first, second = (
+        candidate.evidence(own, name) for candidate, own, name in zip(sides, metrics, streams, strict=True)
+    )
     found = _against(second, first, sides, confidence)
     bound = 0.0 if first.is_share else statement.ratio
     judged = judge_change(
@@ -100,31 +102,31 @@ def judge_comparison(
     return Part(sides, stream, judged.judgement, found.test, _effect(found), n, judged.reason)
 
 
-def judge_bound(statement: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
+def judge_bound(statement: Bound, candidate: ExperimentFindings, stream: str | None, confidence: float) -> Part:
     """Compares a metric with its bound."""
     own = metric_named(statement.operand.metric)
     found = judge_against_bound(
-        each.evidence(own, stream), statement.bound, above=statement.above, confidence=confidence
+        candidate.evidence(own, stream), statement.bound, above=statement.above, confidence=confidence
     )
     effect = None
     if found.value is not None and found.low is not None and found.high is not None:
         effect = Effect(Scale.VALUE, found.value, found.low, found.high, own.dimension)
-    return Part((each,), stream, found.result.judgement, found.test, effect, found.n_trials, found.result.reason)
+    return Part((candidate,), stream, found.result.judgement, found.test, effect, found.n_trials, found.result.reason)
 
 
-def judge_no_loss(each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
+def judge_no_loss(candidate: ExperimentFindings, stream: str | None, confidence: float) -> Part:
     """One message that did not arrive refutes it.
 
     Where all arrived, the interval gives the largest loss still possible.
     """
     own = {name: metric_named(name) for name in NO_LOSS}
-    having = [found for one in own.values() if (found := each.evidence(one, stream)).counts]
+    having = [found for one in own.values() if (found := candidate.evidence(one, stream)).counts]
     trials = max((len(found.counts) for found in having), default=0)
     if any(lost for found in having for lost, _ in found.counts.values()):
         judgement, reason = Judgement.REFUTED, ""
     elif trials < FEWEST_BLOCKS:
-        reason = f"fewer than {FEWEST_BLOCKS} trials" if trials else each.evidence(own["loss"], stream).missing
-        return _undecided((each,), stream, reason, trials)
+        reason = f"fewer than {FEWEST_BLOCKS} trials" if trials else candidate.evidence(own["loss"], stream).missing
+        return _undecided((candidate,), stream, reason, trials)
     else:
         setbacks = having[0].setbacks
         judgement = Judgement.UNDECIDED if setbacks.n else Judgement.HOLDS
@@ -136,12 +138,12 @@ def judge_no_loss(each: ExperimentFindings, stream: str | None, confidence: floa
         if span.value is not None and span.low is not None and span.high is not None
     ]
     worst = max(known, key=lambda effect: (effect.value, effect.high), default=None)
-    return Part((each,), stream, judgement, BoundTest.SHARE, worst, trials, reason)
+    return Part((candidate,), stream, judgement, BoundTest.SHARE, worst, trials, reason)
 
 
-def judge_no_communication(each: ExperimentFindings, confidence: float) -> Part:
+def judge_no_communication(candidate: ExperimentFindings, confidence: float) -> Part:
     """One trial that communicated refutes it."""
-    kinds = [outcome.kind for outcome in each.outcomes]
+    kinds = [outcome.kind for outcome in candidate.outcomes]
     without, heard = kinds.count("no_communication"), kinds.count("valid")
     effect = Effect(Scale.TRIALS, without / len(kinds), *_binomial(without, len(kinds), confidence)) if kinds else None
     judgement = Judgement.REFUTED if heard else Judgement.UNDECIDED
@@ -151,12 +153,12 @@ def judge_no_communication(each: ExperimentFindings, confidence: float) -> Part:
     elif not heard:
         others = sorted(set(kinds) - {"no_communication"})
         reason = f"trials ended otherwise: {', '.join(others)}" if others else f"fewer than {FEWEST_BLOCKS} trials"
-    return Part((each,), None, judgement, ClaimTest.OUTCOMES, effect, len(kinds), reason)
+    return Part((candidate,), None, judgement, ClaimTest.OUTCOMES, effect, len(kinds), reason)
 
 
 def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float) -> Part:
     """A metric over the levels of a factor in their order; the effect compares the last level with the first."""
-    subjects = tuple(each for each, _ in steps)
+    subjects = tuple(candidate for candidate, _ in steps)
     levels = [found for _, found in steps if found.block_values]
     if len(levels) < FEWEST_LEVELS:
         missing = dict.fromkeys(found.missing for _, found in steps if not found.block_values)
@@ -192,8 +194,8 @@ def _against(
 ) -> Difference | NoDifference:
     """Compares with the base, or says why one of the two has no value."""
     missing = [
-        f"{each.experiment.middleware}: {found.missing}"
-        for each, found in zip(sides, (other, base), strict=True)
+        f"{candidate.experiment.middleware}: {found.missing}"
+        for candidate, found in zip(sides, (other, base), strict=True)
         if not found.has_values
     ]
     return NoDifference("; ".join(dict.fromkeys(missing))) if missing else _step(base, other, confidence)

@@ -42,15 +42,19 @@ def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings],
             return tuple(_comparisons(statement, experiments, confidence))
         case Bound():
             return tuple(
-                judge_bound(statement, each, stream, confidence)
-                for each, stream in _streams(
+                judge_bound(statement, candidate, stream, confidence)
+                for candidate, stream in _streams(
                     statement.operand.selection, experiments, metric_named(statement.operand.metric)
                 )
             )
         case NoLoss(selection):
-            return tuple(judge_no_loss(each, stream, confidence) for each, stream in _streams(selection, experiments))
+            return tuple(
+                judge_no_loss(candidate, stream, confidence) for candidate, stream in _streams(selection, experiments)
+            )
         case NoCommunication(selection):
-            return tuple(judge_no_communication(each, confidence) for each in _selected(selection, experiments))
+            return tuple(
+                judge_no_communication(candidate, confidence) for candidate in _selected(selection, experiments)
+            )
         case Monotone():
             return tuple(_monotones(statement, experiments, confidence))
 
@@ -60,23 +64,23 @@ def _selected(
 ) -> list[ExperimentFindings]:
     """For a capacity the searches, each as one experiment; for every other metric the experiments with their loads."""
     of_search = metric is not None and metric.of_search
-    having = [each for each in experiments if is_search(each.experiment) == of_search]
-    return [each for each in having if is_selected(each.experiment, selection)]
+    having = [candidate for candidate in experiments if is_search(candidate.experiment) == of_search]
+    return [candidate for candidate in having if is_selected(candidate.experiment, selection)]
 
 
 def _streams(
     selection: Selection, experiments: Sequence[ExperimentFindings], metric: Metric | None = None
 ) -> Iterator[tuple[ExperimentFindings, str | None]]:
     """Each experiment with each of its streams (or chains) that has the metric; with the first one if none has it."""
-    for each in _selected(selection, experiments, metric):
+    for candidate in _selected(selection, experiments, metric):
         if metric is not None and metric.of_trial:
-            yield each, None
+            yield candidate, None
             continue
         of_chains = metric is not None and metric.of_chain
-        known = each.experiment.chains if of_chains else each.experiment.streams
+        known = candidate.experiment.chains if of_chains else candidate.experiment.streams
         names = [flow.name for flow in known if selection.stream in {None, flow.name}]
-        having = [name for name in names if metric is None or metric.key(name) in each.having(metric).estimates]
-        yield from ((each, name) for name in having or names[:1])
+        having = [name for name in names if metric is None or metric.key(name) in candidate.having(metric).estimates]
+        yield from ((candidate, name) for name in having or names[:1])
 
 
 def _comparisons(statement: Comparison, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
@@ -98,18 +102,18 @@ def _comparisons(statement: Comparison, experiments: Sequence[ExperimentFindings
 
 def _go_together(stream: str | None, other: str | None, first: ExperimentFindings, second: ExperimentFindings) -> bool:
     """Streams of the same name where both experiments have one; otherwise every stream with every other."""
-    names = [{each.name for each in side.experiment.streams} for side in (first, second)]
+    names = [{planned_stream.name for planned_stream in side.experiment.streams} for side in (first, second)]
     return stream == other or None in {stream, other} or not names[0] & names[1]
 
 
 def _monotones(statement: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
     own = metric_named(statement.operand.metric)
     groups: dict[tuple[tuple[tuple[str, str], ...], str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
-    for each, stream in _streams(statement.operand.selection, experiments, own):
-        level = magnitude(statement.factor, each.experiment.factors.get(statement.factor, ""))
+    for candidate, stream in _streams(statement.operand.selection, experiments, own):
+        level = magnitude(statement.factor, candidate.experiment.factors.get(statement.factor, ""))
         if level is not None:
-            group = groups.setdefault((fixed_factors(each.experiment, {statement.factor}), stream), {})
-            group[level] = each, each.evidence(own, stream)
+            group = groups.setdefault((fixed_factors(candidate.experiment, {statement.factor}), stream), {})
+            group[level] = candidate, candidate.evidence(own, stream)
     for (_, stream), group in groups.items():
         yield judge_monotone([group[level] for level in sorted(group)], stream, confidence)
 
@@ -134,7 +138,7 @@ class JudgedClaim:
 
 def judge_claims(claims: Sequence[Claim], experiments: Sequence[ExperimentFindings]) -> tuple[JudgedClaim, ...]:
     """Judges every claim on a run's experiments; in a run with two sides, on those of each side."""
-    sides = {side: [each for each in experiments if each.experiment.side is side] for side in Side}
+    sides = {side: [candidate for candidate in experiments if candidate.experiment.side is side] for side in Side}
     return tuple(
         replace(judge_claim(claim, own), side=side)
         for claim in claims
@@ -148,7 +152,7 @@ def _names_sides(claim: Claim) -> bool:
 
 def decisive(found: Sequence[JudgedClaim]) -> list[JudgedClaim]:
     """The judgements that count for the run: in a run with two sides those of the head, as the base does not change."""
-    return [each for each in found if each.side is not Side.BASE]
+    return [claim for claim in found if claim.side is not Side.BASE]
 
 
 def judge_own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:

@@ -80,18 +80,20 @@ def _bound_example(metric: Metric, *, of_change: bool) -> str:
 def judge_conditions(pairs: Sequence[Pair], conditions: Sequence[Condition]) -> tuple[JudgedCondition, ...]:
     """Applies every condition to every pair and stream that has its metric."""
     return tuple(
-        _gated(each, condition)
+        _gated(comparison, condition)
         for condition in conditions
-        for each in compare_metrics(pairs, [condition.metric], margin=0.0)
+        for comparison in compare_metrics(pairs, [condition.metric], margin=0.0)
     )
 
 
-def _gated(each: MetricComparison, condition: Condition) -> JudgedCondition:
+def _gated(comparison: MetricComparison, condition: Condition) -> JudgedCondition:
     if condition.of_change:
         bound = condition.bound if condition.metric.is_share else 1 + condition.bound
-        lower, setbacks = condition.metric.lower_is_better, each.setbacks
-        result = judge_change(each.difference, bound, above=condition.above, lower_is_better=lower, setbacks=setbacks)
-        return JudgedCondition(condition, each, result)
-    head = each.pair.sides[1].evidence(condition.metric, each.stream)
+        lower, setbacks = condition.metric.lower_is_better, comparison.setbacks
+        result = judge_change(
+            comparison.difference, bound, above=condition.above, lower_is_better=lower, setbacks=setbacks
+        )
+        return JudgedCondition(condition, comparison, result)
+    head = comparison.pair.sides[1].evidence(condition.metric, comparison.stream)
     found = judge_against_bound(head, condition.bound, above=not condition.above)
-    return JudgedCondition(condition, each, found.result, found)
+    return JudgedCondition(condition, comparison, found.result, found)

@@ -34,7 +34,7 @@ class JudgedFinding:
 
     def count(self, judgement: Judgement) -> int:
         """How many of its claims have this judgement."""
-        return Counter(each.judgement for each in self.claims)[judgement]
+        return Counter(claim.judgement for claim in self.claims)[judgement]
 
 
 def judge_findings(
@@ -43,7 +43,7 @@ def judge_findings(
     not_installed: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[JudgedFinding, ...]:
     """Judges every finding by the experiments of its suite; `measured` has them by suite."""
-    return tuple(_judge(each, measured, not_installed) for each in findings)
+    return tuple(_judge(finding, measured, not_installed) for finding in findings)
 
 
 def _judge(
@@ -56,7 +56,7 @@ def _judge(
     own = measured[finding.suite]
     n_parts = sum(len(claim_parts(claim.statement, own, CONFIDENCE)) for claim in finding.claims)
     judged = tuple(_with_absent(judge_claim(claim, own, n_parts=n_parts), not_installed) for claim in finding.claims)
-    judgements = {each.judgement for each in judged}
+    judgements = {claim.judgement for claim in judged}
     for decisive in (Judgement.REFUTED, Judgement.UNDECIDED):
         if decisive in judgements:
             return JudgedFinding(finding, decisive, judged)
@@ -72,5 +72,5 @@ def _with_absent(judged: JudgedClaim, not_installed: Mapping[str, str]) -> Judge
 
 def unmeasured_claims(finding: Finding, experiments: Sequence[Experiment]) -> int:
     """How many of its claims select nothing of what is planned, so that they stay undecided."""
-    planned = [ExperimentFindings(each, (), {}, {}) for each in experiments]
+    planned = [ExperimentFindings(experiment, (), {}, {}) for experiment in experiments]
     return sum(not claim_parts(claim.statement, planned, CONFIDENCE) for claim in finding.claims or ())

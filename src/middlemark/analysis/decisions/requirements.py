@@ -118,29 +118,29 @@ class Fitness:
 
 def fitness(demand: Demand, experiments: Iterable[ExperimentFindings]) -> Fitness:
     """Judges every candidate and ranks those that meet all requirements."""
-    candidates = [judge_candidate(demand, each) for each in experiments]
-    fitting = [each for each in candidates if each.judgement is Judgement.HOLDS]
-    places = ranking({each.id: _by_use(each) for each in fitting}, lower_is_better=True)
-    cpu = {each.id: _by_cpu(each) for each in fitting}
-    by_id = {each.id: each for each in fitting}
+    candidates = [judge_candidate(demand, candidate) for candidate in experiments]
+    fitting = [candidate for candidate in candidates if candidate.judgement is Judgement.HOLDS]
+    places = ranking({candidate.id: _by_use(candidate) for candidate in fitting}, lower_is_better=True)
+    cpu = {candidate.id: _by_cpu(candidate) for candidate in fitting}
+    by_id = {candidate.id: candidate for candidate in fitting}
     return Fitness(
         demand=demand,
         fitting=tuple(by_id[place.key] for place in places),
         places={place.key: place for place in places},
         cheapest=tuple(ranking(cpu, lower_is_better=True))
-        if cpu and all(each.block_values for each in cpu.values())
+        if cpu and all(candidate.block_values for candidate in cpu.values())
         else (),
-        undecided=tuple(each for each in candidates if each.judgement is Judgement.UNDECIDED),
-        excluded=tuple(each for each in candidates if each.judgement is Judgement.REFUTED),
+        undecided=tuple(candidate for candidate in candidates if candidate.judgement is Judgement.UNDECIDED),
+        excluded=tuple(candidate for candidate in candidates if candidate.judgement is Judgement.REFUTED),
     )
 
 
-def _by_use(each: Candidate) -> Ranked:
-    use = each.use
+def _by_use(candidate: Candidate) -> Ranked:
+    use = candidate.use
     whole = None
     if use is not None and use.low is not None and use.high is not None:
-        whole = PooledValue(use.value, use.low, use.high, each.findings.n_valid)
-    return Ranked(use_by_block(each.checks), use.value if use else 0.0, whole=whole)
+        whole = PooledValue(use.value, use.low, use.high, candidate.findings.n_valid)
+    return Ranked(use_by_block(candidate.checks), use.value if use else 0.0, whole=whole)
 
 
 def use_by_block(checks: Sequence[Check]) -> BlockValues:
@@ -152,9 +152,9 @@ def use_by_block(checks: Sequence[Check]) -> BlockValues:
     )
 
 
-def _by_cpu(each: Candidate) -> Ranked:
-    estimate = each.cost.cpu
-    known = each.findings.block_values(Key(TRIAL, "cpu_percent_of_core"))
+def _by_cpu(candidate: Candidate) -> Ranked:
+    estimate = candidate.cost.cpu
+    known = candidate.findings.block_values(Key(TRIAL, "cpu_percent_of_core"))
     return Ranked(known, estimate.value if estimate is not None and estimate.value is not None else 0.0)
 
 

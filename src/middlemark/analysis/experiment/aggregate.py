@@ -58,7 +58,7 @@ def experiment_findings(
     of_records = [caution for record in records for caution in _once_a_trial(record)]
     estimates = _estimates(measured)
     refused = {key for key, estimate in estimates.items() if estimate.method in {Method.WITHIN_CLOCKS, Method.PARTIAL}}
-    of_trials = [caution for each in measured for caution in steadiness_cautions(each.settling)]
+    of_trials = [caution for trial in measured for caution in steadiness_cautions(trial.settling)]
     return ExperimentFindings(
         experiment=experiment,
         outcomes=tuple(_outcome(record) for record in records),
@@ -68,9 +68,9 @@ def experiment_findings(
         shapes=_shapes(measured),
         accounting=_accounting(experiment, measured),
         configuration=Configuration(
-            effective=next((each.record.effective for each in measured if each.record.effective), {}),
-            services=next((each.record.services for each in measured if each.record.services), {}),
-            path=next((each.record.path for each in measured if each.record.path), {}),
+            effective=next((trial.record.effective for trial in measured if trial.record.effective), {}),
+            services=next((trial.record.services for trial in measured if trial.record.services), {}),
+            path=next((trial.record.path for trial in measured if trial.record.path), {}),
         ),
         examples=Examples(
             time_series=_median_time_series(measured),
@@ -79,7 +79,7 @@ def experiment_findings(
         ),
         variance=_variance(experiment, measured),
         cautions=_cautions([*of_trials, *of_records]),
-        records=tuple(each.record for each in measured),
+        records=tuple(trial.record for trial in measured),
     )
 
 
@@ -109,8 +109,8 @@ def _variance(
     found = {}
     for stream in experiment.streams:
         of_received = stream.pattern.kind == "unthrottled"
-        kept = (each for each in measured if of_received or stream.name not in each.metrics.overloaded)
-        own = [each.time_series[stream.name] for each in kept if stream.name in each.time_series]
+        kept = (trial for trial in measured if of_received or stream.name not in trial.metrics.overloaded)
+        own = [trial.time_series[stream.name] for trial in kept if stream.name in trial.time_series]
         found[stream.name] = variance_components(experiment, own, of_received=of_received)
     return found
 
@@ -180,12 +180,12 @@ def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
         return refused
     known = [value for value in values if isinstance(value, Measured)]
     if metric == CLOCK_BOUND:
-        return median_of_trials([max(known, key=lambda each: each.value)])
+        return median_of_trials([max(known, key=lambda measured: measured.value)])
     if metric in SHARES_OF_MESSAGES:
         return share_of_trials(known)
     fewest = [value for value in values if isinstance(value, TooFewSamples)]
     if len(fewest) == len(values) and fewest:
-        return no_estimate(str(min(fewest, key=lambda each: each.n)))
+        return no_estimate(str(min(fewest, key=lambda samples: samples.n)))
     return median_of_trials([value for value in values if isinstance(value, Measured | Lost)])
 
 
@@ -212,8 +212,8 @@ def _shapes(measured: Sequence[MeasuredTrial]) -> Shapes:
     curves, boxes = {}, {}
     for stream, kind in _kinds(measured):
         whole = [trial.distributions.get((stream, kind)) for trial in _counting(measured, stream, kind)]
-        known = [each for each in whole if each is not None]
-        if len(known) < len(whole) or not any(each.n for each in known):
+        known = [sketch for sketch in whole if sketch is not None]
+        if len(known) < len(whole) or not any(sketch.n for sketch in known):
             continue
         samples = pool_sketches(known)
         drawn = curve(samples)
@@ -226,7 +226,7 @@ def _totals(flows: Iterable[Flow]) -> dict[tuple[str, bool], Totals]:
     found: dict[tuple[str, bool], Totals] = {}
     for flow in flows:
         before = found.get((flow.stream, flow.answers), Totals())
-        summed = {each.name: getattr(before, each.name) + getattr(flow, each.name) for each in fields(Totals)}
+        summed = {field.name: getattr(before, field.name) + getattr(flow, field.name) for field in fields(Totals)}
         found[flow.stream, flow.answers] = Totals(**summed)
     return found
 

@@ -72,7 +72,7 @@ def spread(values: Iterable[float]) -> Spread | None:
 
 def delivery_told(effective: Mapping[str, Effective]) -> str | None:
     """Who called the applications of a trial with messages; None in runs from before it was recorded."""
-    told = {each.delivery.value for each in effective.values() if each.delivery is not None}
+    told = {configuration.delivery.value for configuration in effective.values() if configuration.delivery is not None}
     return " / ".join(sorted(told)) or None
 
 
@@ -87,8 +87,8 @@ def fault_instants(records: Sequence[TrialRecord]) -> tuple[FaultInstant, ...]:
             key = (place, fault.asked_ns, fault.action.value, fault.target)
             found.setdefault(key, []).append((late_ns, fault.done_ns - fault.began_ns))
     instants = []
-    for (_, asked_ns, action, target), each in sorted(found.items()):
-        late, took = spread(late for late, _ in each), spread(took for _, took in each)
+    for (_, asked_ns, action, target), delays_ns in sorted(found.items()):
+        late, took = spread(late for late, _ in delays_ns), spread(took for _, took in delays_ns)
         if late is not None and took is not None:
             instants.append(FaultInstant(action, target, asked_ns, late, took))
     return tuple(instants)
@@ -117,8 +117,8 @@ def probed_links(records: Sequence[TrialRecord]) -> tuple[ProbedLink, ...]:
     for (name, when), places in groups.items():
         own = [seen[place] for place in places]
         figures = tuple(
-            (each, spread(value for link in own if (value := link.figures.get(each)) is not None))
-            for each in dict.fromkeys(each for link in own for each in link.figures)
+            (text, spread(value for link in own if (value := link.figures.get(text)) is not None))
+            for text in dict.fromkeys(figure for link in own for figure in link.figures)
         )
         problems = tuple(dict.fromkeys(link.problem for link in own if link.problem))
         ends = (own[0].host, own[0].network, own[0].to, name)

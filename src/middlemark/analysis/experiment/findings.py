@@ -242,7 +242,9 @@ class ExperimentFindings:
     def why_missing(self, key: Key) -> str:
         """Why there is no value of a metric in any trial."""
         if not self.n_valid:
-            return f"no valid trial ({', '.join(sorted({each.kind for each in self.outcomes})) or 'none was run'})"
+            return (
+                f"no valid trial ({', '.join(sorted({outcome.kind for outcome in self.outcomes})) or 'none was run'})"
+            )
         estimate = self.estimates.get(key)
         if estimate is None:
             return "not measured"

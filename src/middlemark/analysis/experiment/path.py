@@ -57,7 +57,9 @@ def transmitted(records: Sequence[TrialRecord]) -> Transmitted | None:
             by_interface.setdefault(name, []).append(sent_bytes / sent)
     segments = [len(_segments(record)) for record in whole]
     return Transmitted(
-        interfaces=tuple((name, each) for name, values in sorted(by_interface.items()) if (each := spread(values))),
+        interfaces=tuple(
+            (name, traffic) for name, values in sorted(by_interface.items()) if (traffic := spread(values))
+        ),
         payload_bytes=_sent_bytes(whole[0]) / sum(_sent(whole[0]).values()),
         segments=(min(segments), max(segments)),
     )

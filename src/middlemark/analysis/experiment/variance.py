@@ -55,7 +55,7 @@ class VarianceComponents:
     @property
     def share_between(self) -> tuple[float, float, float]:
         """The share of the variance that lies between trials, which no longer window takes away: low, value, high."""
-        low, value, high = (each / (1 + each) if each < math.inf else 1.0 for each in self.ratio)
+        low, value, high = (number / (1 + number) if number < math.inf else 1.0 for number in self.ratio)
         return low, value, high
 
 
@@ -103,9 +103,11 @@ def variance_components(
 
 def _parts(series: Sequence[TimeSeries], *, of_received: bool) -> list[tuple[float, ...]]:
     """The value of each part by trial; of the trials only that are cut alike and have one in each part."""
-    cut = Counter((each.latency_part_ns, len(each.received)) for each in series).most_common(1)[0][0]
-    alike = [each for each in series if (each.latency_part_ns, len(each.received)) == cut]
-    rows = [each.received if of_received else each.latency_p50_ns for each in alike]
+    cut = Counter((time_series.latency_part_ns, len(time_series.received)) for time_series in series).most_common(1)[0][
+        0
+    ]
+    alike = [time_series for time_series in series if (time_series.latency_part_ns, len(time_series.received)) == cut]
+    rows = [time_series.received if of_received else time_series.latency_p50_ns for time_series in alike]
     n = len(rows[0]) - 1 if len(rows[0]) > FEWEST_STRETCHES else len(rows[0])  # the last may be cut short
     found = [tuple(float(value or 0) for value in row[:n]) for row in rows]
     return [row for row in found if min(row) > 0]
@@ -165,9 +167,9 @@ def advise(found: VarianceComponents, outside_ns: float) -> Advice:
     any length; something is said to pay only where the whole interval of the ratio says so.
     """
     low, value, high = found.ratio
-    shortest, best, longest = (_best_window_ns(found, outside_ns, each) for each in (high, value, low))
+    shortest, best, longest = (_best_window_ns(found, outside_ns, number) for number in (high, value, low))
     share = _time_share(found, outside_ns, value)
-    least = min(_time_share(found, outside_ns, each) for each in (low, high))
+    least = min(_time_share(found, outside_ns, number) for number in (low, high))
     if share >= LITTLE:
         return Advice(Pays.AS_IT_IS if least >= LITTLE**2 else Pays.UNDECIDED, best, share)
     if found.window_ns < shortest:
@@ -192,7 +194,7 @@ def outside_window_ns(records: Iterable[TrialRecord]) -> float | None:
 
     Starting, warming up, draining and ending; only of trials that ran one right after the other.
     """
-    own = sorted((each.trial.number, each.window) for each in records if each.window is not None)
+    own = sorted((record.trial.number, record.window) for record in records if record.window is not None)
     found = [
         then.t0_ns - now.t0_ns - (now.end_ns - now.begin_ns)
         for (number, now), (following, then) in pairwise(own)

@@ -99,7 +99,7 @@ def _row(trace: KernelTrace, message: Mapping[str, int], path: MessagePath) -> d
         "whole_ns": path.whole_ns,
         **{f"{part}_ns": value_ns for part, value_ns in path.parts_ns().items()},
         "hops": len(path.processes) - 1,
-        "packets": sum(each.packets for each in path.crossings),
+        "packets": sum(crossing.packets for crossing in path.crossings),
         **_cuts("first", path.crossings[0].first if path.crossings else None),
         **_cuts("last", path.crossings[-1].last if path.crossings else None),
         "calls": len(path.calls),
@@ -183,7 +183,7 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
                 with_clock_bound(value, bound_ns) if name.endswith("_ns") else value
             )
         drawn = example_messages(trace, of_this, ends, names)
-        messages[stream.name] = tuple(each for each in drawn if is_measurable(each.path.whole_ns, bound_ns))
+        messages[stream.name] = tuple(message for message in drawn if is_measurable(message.path.whole_ns, bound_ns))
     return PathFindings(values, messages)
 
 

@@ -108,9 +108,9 @@ def _crossings(trace: KernelTrace, found: _Path, message: _Message) -> tuple[Cro
         if whole and not trace.brings(last, begin_ns, message.size_bytes):
             return None
         packets = trace.sent_with(last, begin_ns, message.size_bytes) or [last]
-        first = Cuts(*map(min, zip(*(each.first for each in packets), strict=True)))
+        first = Cuts(*map(min, zip(*(packet.first for packet in packets), strict=True)))
         passed = Cuts(last.queued_ns, last.transmitted_ns, last.arrived_ns)
-        crossings.append(Crossing(sum(each.fragments for each in packets), first, passed))
+        crossings.append(Crossing(sum(packet.fragments for packet in packets), first, passed))
         begin_ns = first.arrived_ns
     return tuple(crossings)
 
@@ -183,7 +183,7 @@ def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
     begin_ns = packet.called_ns
     if packet.process == message.sender:
         own = trace.sent_with(packet, message.sent_ns, message.size_bytes)
-        begin_ns = max(min((each.called_ns for each in own), default=begin_ns), message.sent_ns)
+        begin_ns = max(min((other.called_ns for other in own), default=begin_ns), message.sent_ns)
     # Time between the calls that send one message is the middleware's; time in which the kernel holds data back after
     # the call has returned, until the receiver has room for it, is the kernel's.
     sender, side = trace.thread(packet.thread), message.side(packet.process)

@@ -151,9 +151,9 @@ def _forwarded(sent: Sequence[Packet], forwarded: Sequence[Packet]) -> list[Pack
     """
     found = list(sent)
     latest: dict[tuple[int, int, int], tuple[int, set[int]]] = {}
-    waiting = iter(sorted(enumerate(sent), key=lambda each: each[1].arrived_ns))
+    waiting = iter(sorted(enumerate(sent), key=lambda pair: pair[1].arrived_ns))
     place, packet = next(waiting, (0, None))
-    for again in sorted(forwarded, key=lambda each: each.queued_ns):
+    for again in sorted(forwarded, key=lambda other: other.queued_ns):
         while packet is not None and packet.arrived_ns <= again.queued_ns:
             latest[_identity(packet)] = (place, set())
             place, packet = next(waiting, (0, None))

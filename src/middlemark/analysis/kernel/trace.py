@@ -193,7 +193,7 @@ def _either_route(waiting: Sequence[Packet], packet: Packet) -> Iterator[Packet]
     """Packets of other processes that arrived at the same time on another CPU: any may be first in the queue."""
     begin = bisect_left(waiting, packet.arrived_ns - SAME_TIME_NS, key=arrived)
     end = bisect_right(waiting, packet.arrived_ns + SAME_TIME_NS, key=arrived)
-    return (each for each in waiting[begin:end] if each.process != packet.process and each.length == packet.length)
+    return (other for other in waiting[begin:end] if other.process != packet.process and other.length == packet.length)
 
 
 class _Outgoing:
@@ -238,7 +238,9 @@ def _outgoing(packets: list[Packet]) -> Mapping[tuple[int, int, int], _Outgoing]
     for packet in packets:
         if packet.length:
             found[_route(packet)].append(packet)
-    return {route: _Outgoing(list({_identity(each): each for each in sent}.values())) for route, sent in found.items()}
+    return {
+        route: _Outgoing(list({_identity(other): other for other in sent}.values())) for route, sent in found.items()
+    }
 
 
 def _threads_of(events: pl.DataFrame) -> dict[int, list[int]]:

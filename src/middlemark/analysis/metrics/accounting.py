@@ -58,11 +58,11 @@ class Flow:
 
 def flows(counts: Counts) -> tuple[Flow, ...]:
     """Join what subscribers counted with what their publishers sent."""
-    publishers = {(each.stream, each.publisher): each for each in counts.publishers}
+    publishers = {(publisher.stream, publisher.publisher): publisher for publisher in counts.publishers}
     return tuple(
-        _flow(publishers[each.stream, each.publisher], each)
-        for each in counts.subscribers
-        if (each.stream, each.publisher) in publishers
+        _flow(publishers[subscriber.stream, subscriber.publisher], subscriber)
+        for subscriber in counts.subscribers
+        if (subscriber.stream, subscriber.publisher) in publishers
     )
 
 
@@ -186,20 +186,21 @@ def contradictions(counts: Counts, received: Frame, streams: tuple[str, ...]) ->
 
 
 def _unknown_publishers(counts: Counts) -> list[str]:
-    known = {(each.stream, each.publisher) for each in counts.publishers}
+    known = {(publisher.stream, publisher.publisher) for publisher in counts.publishers}
     return [
-        f"{each.stream}: subscriber {each.subscriber} counts messages of an unknown publisher {each.publisher}"
-        for each in counts.subscribers
-        if (each.stream, each.publisher) not in known
+        f"{subscriber.stream}: subscriber {subscriber.subscriber} counts messages "
+        f"of an unknown publisher {subscriber.publisher}"
+        for subscriber in counts.subscribers
+        if (subscriber.stream, subscriber.publisher) not in known
     ]
 
 
 def _impossible_counts(counts: Counts) -> list[str]:
     found = [
-        f"{each.stream}: of {each.intended} intended messages publisher {each.publisher} has {each.sent} sent, "
-        f"{each.refused} refused, {each.unsent} not offered"
-        for each in counts.publishers
-        if each.sent + each.refused + each.unsent != each.intended
+        f"{publisher.stream}: of {publisher.intended} intended messages publisher {publisher.publisher} has "
+        f"{publisher.sent} sent, {publisher.refused} refused, {publisher.unsent} not offered"
+        for publisher in counts.publishers
+        if publisher.sent + publisher.refused + publisher.unsent != publisher.intended
     ]
     return found + [
         f"{flow.name}: {flow.sent} sent, but {flow.received} received and {flow.late} late"

@@ -15,16 +15,20 @@ def first_message_values(record: TrialRecord) -> dict[Key, Value]:
     publishers_of = {stream.name: stream.publishers for stream in record.trial.experiment.streams}
     subscribers_of = {stream.name: stream.subscribers for stream in record.trial.experiment.streams}
     messages = [
-        (each, subscribers_of[each.stream][each.subscriber]) for each in record.first_message if not each.answers
+        (message, subscribers_of[message.stream][message.subscriber])
+        for message in record.first_message
+        if not message.answers
     ]
     parts = {
         "initialised_ns": [(after_ns, name) for name, after_ns in record.initialised_after_ns.items()],
         "matched_ns": [
-            (each.after_ns, publishers_of[each.stream][each.publisher]) for each in record.matched if not each.answers
+            (match.after_ns, publishers_of[match.stream][match.publisher])
+            for match in record.matched
+            if not match.answers
         ],
-        "first_message_ns": [(each.after_ns, name) for each, name in messages],
+        "first_message_ns": [(message.after_ns, name) for message, name in messages],
         "first_full_message_ns": [
-            (each.full_after_ns, name) for each, name in messages if each.full_after_ns is not None
+            (message.full_after_ns, name) for message, name in messages if message.full_after_ns is not None
         ],
     }
     return {

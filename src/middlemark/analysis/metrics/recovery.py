@@ -94,7 +94,7 @@ def _missing(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
     """The share of scheduled messages; none where no flow had a schedule, or no message was scheduled."""
     refused = [flow.intended for flow in flows if isinstance(flow.intended, NoSchedule)]
     if refused:
-        return {"missing_share": NoSchedule(sum(each.n for each in refused))}
+        return {"missing_share": NoSchedule(sum(no_schedule.n for no_schedule in refused))}
     intended = sum(flow.intended for flow in flows if isinstance(flow.intended, int))
     missing = intended - sum(flow.arrived for flow in flows)
     return {"missing_share": Measured(missing / intended, intended)} if intended else {}
@@ -121,9 +121,11 @@ def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and 
     arrivals = sorted_values(own, pl.col("received_ns"))
     mended_ns = _mended_ns(record.faults, stream.subscribers[subscriber], end_ns)
     counts = [
-        each
-        for each in record.counts.subscribers
-        if each.stream == stream.name and not each.answers and (each.publisher, each.subscriber) == flow
+        subscriber_counts
+        for subscriber_counts in record.counts.subscribers
+        if subscriber_counts.stream == stream.name
+        and not subscriber_counts.answers
+        and (subscriber_counts.publisher, subscriber_counts.subscriber) == flow
     ]
     intended, arrived = (None, 0) if scheduled is None else _held_against(scheduled, own, since_ns, stream)
     return AffectedFlow(
@@ -131,7 +133,7 @@ def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and 
         subscriber=subscriber,
         intended=intended,
         arrived=arrived,
-        unsampled=sum(each.beyond_samples for each in counts),
+        unsampled=sum(count.beyond_samples for count in counts),
         longest_gap_ns=_longest_gap_ns(arrivals, since_ns, max(end_ns, since_ns)),
         resumed_after_ns=tuple(_next_ns(arrivals, at_ns, end_ns) - at_ns for at_ns in mended_ns),
         is_cut_off=bool(mended_ns) and (not len(arrivals) or int(arrivals[-1]) < max(mended_ns)),
@@ -201,10 +203,10 @@ def _duplicates(counts: Sequence[SubscriberCounts], mended_ns: Sequence[int]) ->
 
     A subscriber that is gone has reported none.
     """
-    total = sum(each.duplicates for each in counts)
+    total = sum(count.duplicates for count in counts)
     if not mended_ns:
         return None
-    kept = [at_ns for each in counts for at_ns in each.duplicates_received_ns or ()]
+    kept = [at_ns for count in counts for at_ns in count.duplicates_received_ns or ()]
     earlier = sum(at_ns < min(mended_ns) for at_ns in kept)
     # Those of which no instant is kept came after the others: after the repair too, where one of the others did.
     return None if earlier == len(kept) < total else total - earlier

@@ -220,23 +220,25 @@ def _handled_hz(record: TrialRecord, window: Window) -> Mapping[str, float]:
     for publisher in record.counts.publishers:
         name = holders[publisher.stream].publishers[publisher.publisher]
         handled[name] = handled.get(name, 0) + publisher.sent
-    for each in record.counts.subscribers:
-        stream = holders[each.stream]
-        name = stream.publishers[each.publisher] if each.answers else stream.subscribers[each.subscriber]
-        handled[name] = handled.get(name, 0) + each.received
+    for subscriber in record.counts.subscribers:
+        stream = holders[subscriber.stream]
+        name = (
+            stream.publishers[subscriber.publisher] if subscriber.answers else stream.subscribers[subscriber.subscriber]
+        )
+        handled[name] = handled.get(name, 0) + subscriber.received
     window_s = (window.end_ns - window.begin_ns) / 1e9
     return {name: count / window_s for name, count in handled.items()}
 
 
 def _delivered(record: TrialRecord) -> int:
     """Messages and answers that arrived in time, over all subscribers."""
-    return sum(each.received for each in record.counts.subscribers)
+    return sum(subscriber.received for subscriber in record.counts.subscribers)
 
 
 def _of_machine(subject: str, rows: pl.DataFrame) -> dict[Key, Value]:
     values: dict[Key, Value] = {}
     for name, column in (
-        *((f"{each}_pressure_percent", f"{each}_pressure_ns") for each in PRESSURES),
+        *((f"{text}_pressure_percent", f"{text}_pressure_ns") for text in PRESSURES),
         ("observer_cpu_percent_of_core", "observer_cpu_ns"),
     ):
         if (rate := _per_s(rows, column)) is not None:

@@ -93,7 +93,7 @@ def stored_form(measured: MeasuredTrial) -> tuple[StoredMetrics, pl.DataFrame]:
         memory=measured.memory,
         messages=dict(measured.example_messages),
     )
-    return kept, sketches_table([(each.values, each.counts) for each in sketches.values()])
+    return kept, sketches_table([(sketch.values, sketch.counts) for sketch in sketches.values()])
 
 
 def _form(name: str, kind: Distribution, sketch: Sketch) -> SketchForm:
@@ -112,7 +112,7 @@ def read_stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | Non
     kept = read_metrics(folder, StoredMetrics, METRICS_VERSION)
     if kept is None:
         return None
-    points = read_sketches(folder, [each.n_values for each in kept.sketches])
+    points = read_sketches(folder, [sketch.n_values for sketch in kept.sketches])
     problem = next(_contradictions(kept, points, record), None)
     if problem is not None:
         raise StoreError(folder.metrics_path, problem, REMEDY)
@@ -154,7 +154,7 @@ def _contradictions(kept: StoredMetrics, points: Sequence[Points], record: Trial
 
 def _incomplete(kept: StoredMetrics, record: TrialRecord) -> Iterator[tuple[str, Distribution]]:
     """Whoever finds the median of a distribution looks for all its quantiles."""
-    names = [each.name for each in record.trial.experiment.streams] + sorted(_chains(record.trial.experiment))
+    names = [stream.name for stream in record.trial.experiment.streams] + sorted(_chains(record.trial.experiment))
     for name, kind in product(names, Distribution):
         subject = distribution_subject(name, kind)
         if len({quantile_metric(kind, level) in kept.values.get(subject, {}) for level in LEVELS}) > 1:
@@ -173,8 +173,12 @@ def _ascends(values: np.ndarray) -> bool:
 def _most(record: TrialRecord, form: SketchForm) -> float:
     """How many messages a distribution may be of, by the trial's own counts."""
     answers = {Distribution.LATENCY_FROM_SEND: False, Distribution.ROUND_TRIP: True}.get(form.distribution)
-    own = [each for each in record.counts.subscribers if each.stream == form.name and each.answers is answers]
-    return math.inf if answers is None else sum(each.received for each in own)
+    own = [
+        subscriber
+        for subscriber in record.counts.subscribers
+        if subscriber.stream == form.name and subscriber.answers is answers
+    ]
+    return math.inf if answers is None else sum(counts.received for counts in own)
 
 
 def _most_lost(record: TrialRecord, form: SketchForm) -> float:

@@ -34,7 +34,7 @@ Named = list[tuple[str, Value]]
 
 def rates(record: TrialRecord, rows: StreamRows) -> Named:
     """Sent and arrived; none where an application was away meanwhile: those that stayed are not the stream."""
-    planned = next(each for each in record.trial.experiment.streams if each.name == rows.stream.name)
+    planned = next(stream for stream in record.trial.experiment.streams if stream.name == rows.stream.name)
     away = away_meanwhile(record)
     if away & {*planned.publishers}:
         return []
@@ -45,18 +45,21 @@ def rates(record: TrialRecord, rows: StreamRows) -> Named:
 def _publish_rates(rows: StreamRows) -> Named:
     """What was sent a second and, by a schedule, what was to be."""
     window_s = rows.window_ns / 1e9
-    intended, sent = sum(each.intended for each in rows.publishers), sum(each.sent for each in rows.publishers)
-    achieved_hz = [_achieved_hz(each, rows) for each in rows.publishers]
+    intended, sent = (
+        sum(publisher.intended for publisher in rows.publishers),
+        sum(publisher.sent for publisher in rows.publishers),
+    )
+    achieved_hz = [_achieved_hz(publisher, rows) for publisher in rows.publishers]
     found: Named = [("achieved_rate_hz", Measured(sum(achieved_hz), sent))]
     if rows.stream.pattern.is_scheduled and intended:
         own = [
-            Measured(hz * window_s / each.intended, each.intended)
-            for hz, each in zip(achieved_hz, rows.publishers, strict=True)
-            if each.intended
+            Measured(hz * window_s / counts.intended, counts.intended)
+            for hz, counts in zip(achieved_hz, rows.publishers, strict=True)
+            if counts.intended
         ]
         found.append(("intended_rate_hz", Measured(intended / window_s, intended)))
         found.append(("achieved_share", Measured(sum(achieved_hz) * window_s / intended, intended)))
-        found.append((LEAST_ACHIEVED, min(own, key=lambda each: each.value)))
+        found.append((LEAST_ACHIEVED, min(own, key=lambda measured: measured.value)))
     return found
 
 
@@ -66,12 +69,15 @@ def _filling(rows: StreamRows) -> Named:
     It is not taken off their rates: how much of it a middleware used to go on by itself can't be seen from outside.
     """
     known = [chunk.item(0, 0) for chunk in row_chunks(with_fill(rows.published), pl.col("fill_ns").sum())]
-    n, sent = row_count(with_fill(rows.published)), sum(each.sent + each.refused for each in rows.publishers)
+    n, sent = (
+        row_count(with_fill(rows.published)),
+        sum(publisher.sent + publisher.refused for publisher in rows.publishers),
+    )
     if not n or not rows.stream.pattern.is_slowed_by_refusals:
         return []
     if n < sent:
         return [("fill_share", Partial(n, sent))]
-    time_ns = sum(each.last_returned_ns - rows.window.begin_ns for each in rows.publishers)
+    time_ns = sum(publisher.last_returned_ns - rows.window.begin_ns for publisher in rows.publishers)
     return [("fill_share", Measured(sum(known) / max(time_ns, 1), n))]
 
 
@@ -91,7 +97,7 @@ def _arrival_rates(rows: StreamRows) -> Named:
     names = ("received_rate_hz", "goodput_bytes_per_s", "after_window_share")
     flows = rows.flows_of(answers=False)
     received, unsampled = sum(flow.received for flow in flows), sum(flow.beyond_samples for flow in flows)
-    last_sent_ns = max((each.last_returned_ns for each in rows.publishers), default=0)
+    last_sent_ns = max((publisher.last_returned_ns for publisher in rows.publishers), default=0)
     if unsampled and rows.stream.pattern.is_scheduled and last_sent_ns > rows.window.end_ns:
         return [(name, Partial(received - unsampled, received)) for name in names]  # who knows when those came
     end_ns = rows.window.end_ns
@@ -135,9 +141,9 @@ def is_overloaded(named: Named) -> bool:
 def wire_values(record: TrialRecord) -> dict[Key, Value]:
     """By phase all that left the hosts, and of the window its share by message and by byte of payload delivered."""
     values: dict[Key, Value] = {}
-    for phase in dict.fromkeys(each.phase for each in record.wire):
-        links = [each for each in record.wire if each.phase == phase]
-        sent_bytes, packets = sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
+    for phase in dict.fromkeys(traffic.phase for traffic in record.wire):
+        links = [traffic for traffic in record.wire if traffic.phase == phase]
+        sent_bytes, packets = sum(link.sent_bytes for link in links), sum(link.sent_packets for link in links)
         values[Key(TRIAL, f"wire_{phase}_bytes")] = Measured(float(sent_bytes), packets)
         values[Key(TRIAL, f"wire_{phase}_packets")] = Measured(float(packets), packets)
     sent_bytes, packets = _sent_in_window(record)
@@ -158,8 +164,8 @@ def wire_values(record: TrialRecord) -> dict[Key, Value]:
 
 
 def _sent_in_window(record: TrialRecord) -> tuple[int, int]:
-    links = [each for each in record.wire if each.phase == "window"]
-    return sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
+    links = [traffic for traffic in record.wire if traffic.phase == "window"]
+    return sum(link.sent_bytes for link in links), sum(link.sent_packets for link in links)
 
 
 def payload_hosts(experiment: Experiment) -> set[str]:
@@ -190,18 +196,18 @@ def _sent_by_receivers(record: TrialRecord) -> tuple[int, int] | None:
     None where there is no such host: by counting alone control can't be separated from payload.
     """
     senders = payload_hosts(record.trial.experiment)
-    links = [each for each in record.wire if each.phase == "window" and each.host not in senders]
-    return (sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)) if links else None
+    links = [traffic for traffic in record.wire if traffic.phase == "window" and traffic.host not in senders]
+    return (sum(link.sent_bytes for link in links), sum(link.sent_packets for link in links)) if links else None
 
 
 def _delivered(record: TrialRecord) -> tuple[float, int]:
     """Payload bytes and messages that arrived, in time or late, over all subscribers, answers with them."""
     streams = {stream.name: stream for stream in record.trial.experiment.streams}
     payload_bytes, messages = 0.0, 0
-    for each in record.counts.subscribers:
-        stream = streams[each.stream]
+    for subscriber in record.counts.subscribers:
+        stream = streams[subscriber.stream]
         pattern = stream.pattern
-        size_bytes = pattern.answer_bytes if each.answers and isinstance(pattern, PingPong) else stream.mean_bytes
-        payload_bytes += size_bytes * (each.received + each.late)
-        messages += each.received + each.late
+        size_bytes = pattern.answer_bytes if subscriber.answers and isinstance(pattern, PingPong) else stream.mean_bytes
+        payload_bytes += size_bytes * (subscriber.received + subscriber.late)
+        messages += subscriber.received + subscriber.late
     return payload_bytes, messages

@@ -104,7 +104,7 @@ def trial_metrics(
             received=received.filter(pl.col("stream") == number),
             published=published.filter(pl.col("stream") == number),
             window=record.window,
-            publishers=tuple(each for each in counts.publishers if each.stream == stream.name),
+            publishers=tuple(publisher for publisher in counts.publishers if publisher.stream == stream.name),
             flows=tuple(flow for flow in flows(counts) if flow.stream == stream.name),
         )
         bounds_ns = bounds_of_stream(record, stream.name)
@@ -125,10 +125,10 @@ def _distributions(
 ) -> tuple[dict[Distribution, Sketch], dict[Key, Value]]:
     """What stays of each distribution of a stream, and the metrics of all; none is reported as whole that is not."""
     subject = stream_subject(rows.stream.name)
-    own = [each for each in beyond if each.stream == rows.stream.name]
+    own = [histogram for histogram in beyond if histogram.stream == rows.stream.name]
     logged = {
-        Distribution.LATENCY_FROM_SEND: [each for each in own if not each.answers],
-        Distribution.ROUND_TRIP: [each for each in own if each.round_trips],
+        Distribution.LATENCY_FROM_SEND: [histogram for histogram in own if not histogram.answers],
+        Distribution.ROUND_TRIP: [histogram for histogram in own if histogram.round_trips],
     }
     samples: dict[Distribution, Sketch] = {}
     values: dict[Key, Value] = {}
@@ -161,11 +161,11 @@ def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[FlowHistog
     """
     if kind in {Distribution.PUBLISH_CALL, Distribution.PACING_ERROR, Distribution.FILL}:
         own = with_fill(rows.published) if kind is Distribution.FILL else rows.published
-        of, n = sum(each.sent + each.refused for each in rows.publishers), row_count(own)
+        of, n = sum(publisher.sent + publisher.refused for publisher in rows.publishers), row_count(own)
         return Partial(n, of) if 0 < n < of else None
     flows = rows.flows_of(answers=kind is Distribution.ROUND_TRIP)
     unsampled, of = sum(flow.beyond_samples for flow in flows), sum(flow.received + flow.late for flow in flows)
-    unsampled -= sum(int(each.histogram.get_total_count()) for each in logged)
+    unsampled -= sum(int(histogram.histogram.get_total_count()) for histogram in logged)
     return Partial(of - unsampled, of) if unsampled > 0 else None
 
 
@@ -176,7 +176,7 @@ def _every(
     known = exact_sketch(ordered(), bound_ns, _never_arrived(kind, rows))
     if not logged:
         return known
-    latencies = sketch_of_histogram(merge_histograms(each.histogram for each in logged))
+    latencies = sketch_of_histogram(merge_histograms(histogram.histogram for histogram in logged))
     in_time = latencies.values <= rows.stream.late_after_ns
     counts = latencies.counts[in_time]
     return pool_sketches([known, Sketch(latencies.values[in_time], counts, int(counts.sum()))])

@@ -105,11 +105,11 @@ def _latency(subject: str, level: str) -> Key:
 def steps_of(search: Search, results: Iterable[StepResult]) -> dict[int, StepTrials]:
     """The outcomes of a search by step; trials that say nothing are not there."""
     found: dict[int, StepTrials] = {}
-    for each in results:
-        said = judge_load(search, each.experiment.streams[0].name, each.outcome, each.values)
+    for result in results:
+        said = judge_load(search, result.experiment.streams[0].name, result.outcome, result.values)
         if said is None:
             continue
-        tried = found.setdefault(each.at.step, StepTrials())
+        tried = found.setdefault(result.at.step, StepTrials())
         if isinstance(said, Limit):
             tried.limits[said] += 1
         else:
@@ -150,8 +150,8 @@ def trials_by_search(search: Search, results: Iterable[StepResult]) -> dict[int,
     Where the number was not stored, a search begins where the one before it was at its end, from the lowest load again.
     """
     found: dict[int, list[StepResult]] = {1: []}
-    for each in results:
-        found.setdefault(each.at.search or _number_after(search, found), []).append(each)
+    for result in results:
+        found.setdefault(result.at.search or _number_after(search, found), []).append(result)
     return dict(sorted(found.items()))
 
 
@@ -173,17 +173,18 @@ def next_step_of_searches(search: Search, results: Iterable[StepResult]) -> Sear
 def next_steps(results: Sequence[StoredResult]) -> list[tuple[Experiment, Search, SearchStep]]:
     """For each search that goes on: one of its experiments, and the step to try next."""
     groups: dict[SearchKey, list[StepResult]] = {}
-    for each in results:
-        experiment, step = each.trial.experiment, each.trial.step
+    for result in results:
+        experiment, step = result.trial.experiment, result.trial.step
         if experiment.search is not None and step is not None:
             own = groups.setdefault(search_key(experiment, experiment.search), [])
-            own.append(StepResult(experiment, step, each.outcome, each.values))
+            own.append(StepResult(experiment, step, result.outcome, result.values))
     found = []
     for group in groups.values():
         experiment = group[0].experiment
         search = experiment.search
         if search is None or any(
-            each.outcome == "not_applicable" and is_refused_at_all(search, each.at.step) for each in group
+            step_result.outcome == "not_applicable" and is_refused_at_all(search, step_result.at.step)
+            for step_result in group
         ):
             continue
         step = next_step_of_searches(search, group)

@@ -140,32 +140,32 @@ class Capacity:
 def capacities(findings: Iterable[ExperimentFindings]) -> tuple[Capacity, ...]:
     """What each search of a run came to."""
     groups: dict[SearchKey, list[ExperimentFindings]] = {}
-    for each in findings:
-        if each.experiment.search is not None:
-            groups.setdefault(search_key(each.experiment, each.experiment.search), []).append(each)
+    for candidate in findings:
+        if candidate.experiment.search is not None:
+            groups.setdefault(search_key(candidate.experiment, candidate.experiment.search), []).append(candidate)
     return tuple(_capacity(own, search) for own in groups.values() if (search := own[0].experiment.search) is not None)
 
 
 def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
-    ordered = sorted(group, key=lambda each: each.experiment.searched_value)
-    by_block = sorted(((each, outcome) for each in ordered for outcome in each.outcomes), key=lambda own: own[1].block)
+    ordered = sorted(group, key=lambda load: load.experiment.searched_value)
+    by_block = sorted(((load, outcome) for load in ordered for outcome in load.outcomes), key=lambda own: own[1].block)
     results = [
-        StepResult(each.experiment, outcome.step, outcome.kind, _of_block(each, outcome.block))
-        for each, outcome in by_block
+        StepResult(load.experiment, outcome.step, outcome.kind, _of_block(load, outcome.block))
+        for load, outcome in by_block
         if outcome.step is not None
     ]
     steps = steps_of(search, results)
     refused = [
-        each.not_applicable for each in ordered if each.not_applicable and is_refused_at_all(search, _step(each))
+        load.not_applicable for load in ordered if load.not_applicable and is_refused_at_all(search, _step(load))
     ]
     experiment = ordered[0].experiment
     points = tuple(
-        _point(each, StepTrials() if (at := _step(each)) is None else steps.get(at, StepTrials())) for each in ordered
+        _point(load, StepTrials() if (at := _step(load)) is None else steps.get(at, StepTrials())) for load in ordered
     )
     searches = tuple(
         _bracket(experiment, search, steps_of(search, own)) for own in trials_by_search(search, results).values()
     )
-    middle, n_ended = _middle(searches), sum(each.state is not State.OPEN for each in searches)
+    middle, n_ended = _middle(searches), sum(end.state is not State.OPEN for end in searches)
     return Capacity(
         experiment=experiment,
         search=search,
@@ -175,21 +175,21 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
         knee=knee(points, middle.sustained, search.sought),
         outcomes=tuple(outcome for _, outcome in by_block),
         half_sustained=fit_threshold(_judged_loads(search, results), n_ended),
-        delivery=next((each.configuration.delivery for each in ordered if each.configuration.delivery), None),
+        delivery=next((load.configuration.delivery for load in ordered if load.configuration.delivery), None),
         reason=refused[0] if refused else "",
     )
 
 
-def _step(each: ExperimentFindings) -> int | None:
+def _step(candidate: ExperimentFindings) -> int | None:
     """The step that an experiment of a search is at; None where none of its trials could be read."""
-    return next((outcome.step.step for outcome in each.outcomes if outcome.step is not None), None)
+    return next((outcome.step.step for outcome in candidate.outcomes if outcome.step is not None), None)
 
 
 def _judged_loads(search: Search, results: Sequence[StepResult]) -> list[tuple[float, bool]]:
     """Of each trial that says anything its load, and whether it sustained it."""
     said = (
-        (each.experiment, judge_load(search, each.experiment.streams[0].name, each.outcome, each.values))
-        for each in results
+        (result.experiment, judge_load(search, result.experiment.streams[0].name, result.outcome, result.values))
+        for result in results
     )
     return [(load_of(experiment).of(search.sought), held is True) for experiment, held in said if held is not None]
 
@@ -206,13 +206,13 @@ def _bracket(experiment: Experiment, search: Search, steps: Steps) -> Bracket:
 
 def _middle(searches: Sequence[Bracket]) -> Bracket:
     """Of those at their end where any is; the lower one of an even number."""
-    ended = [each for each in searches if each.state is not State.OPEN] or searches
-    ordered = sorted(ended, key=lambda each: each.sustained.payload_bytes_per_s if each.sustained else 0.0)
+    ended = [search for search in searches if search.state is not State.OPEN] or searches
+    ordered = sorted(ended, key=lambda search: search.sustained.payload_bytes_per_s if search.sustained else 0.0)
     return ordered[(len(ordered) - 1) // 2]
 
 
-def _of_block(each: ExperimentFindings, block: Block) -> dict[Key, float]:
-    return {key: values[block] for key, values in each.by_block.items() if block in values}
+def _of_block(candidate: ExperimentFindings, block: Block) -> dict[Key, float]:
+    return {key: values[block] for key, values in candidate.by_block.items() if block in values}
 
 
 def _state(search: Search, steps: Steps) -> State:
@@ -224,17 +224,17 @@ def _state(search: Search, steps: Steps) -> State:
     return State.BELOW if below is None else State.FOUND
 
 
-def _point(each: ExperimentFindings, tried: StepTrials) -> Point:
-    subject = stream_subject(each.experiment.streams[0].name)
+def _point(candidate: ExperimentFindings, tried: StepTrials) -> Point:
+    subject = stream_subject(candidate.experiment.streams[0].name)
 
     def middle(metric: str) -> float | None:
-        values = each.by_block.get(Key(subject, metric))
+        values = candidate.by_block.get(Key(subject, metric))
         found = float(np.median(list(values.values()))) if values else math.inf
         return found if found < math.inf else None
 
     return Point(
-        load=load_of(each.experiment),
-        trials=len(each.outcomes),
+        load=load_of(candidate.experiment),
+        trials=len(candidate.outcomes),
         sustained=tried.sustained,
         median_ns=middle(quantile_metric(JUDGED_BY, "p50")),
         p99_ns=middle(quantile_metric(JUDGED_BY, "p99")),
@@ -248,8 +248,8 @@ def knee(points: Sequence[Point], sustained: Load | None, sought: Sought) -> Loa
     Above that some loads were sustained in a single trial, which others then overturned.
     """
     most = 0.0 if sustained is None else sustained.of(sought)
-    within = [each for each in points if each.sustained and each.load.of(sought) <= most]
-    curve = [(each.load, each.median_ns) for each in within if each.median_ns is not None]
+    within = [point for point in points if point.sustained and point.load.of(sought) <= most]
+    curve = [(point.load, point.median_ns) for point in within if point.median_ns is not None]
     if len(curve) < FEWEST_FOR_A_KNEE:
         return None
     from kneed import KneeLocator  # noqa: PLC0415 - it brings a second of imports, which no other run needs
@@ -264,34 +264,34 @@ def knee(points: Sequence[Point], sustained: Load | None, sought: Sought) -> Loa
 
 def capacity_findings(found: Capacity) -> ExperimentFindings:
     """The search, or the searches, of an experiment as one, the number of a search in the place of a block."""
-    known = {number: each for number, each in enumerate(found.searches, 1) if each.sustained or each.not_sustained}
-    sustained = {number: _sustained_bytes_per_s(each) for number, each in known.items()}
+    known = {number: end for number, end in enumerate(found.searches, 1) if end.sustained or end.not_sustained}
+    sustained = {number: _sustained_bytes_per_s(search) for number, search in known.items()}
     not_applicable = no_estimate(f"not applicable: {found.reason}") if found.reason else None
     return ExperimentFindings(
         experiment=search_as_one(found.experiment, found.search),
         outcomes=found.outcomes,
         estimates={CAPACITY_KEY: not_applicable or _estimate(list(known.values()))},
         by_block={} if not_applicable else {CAPACITY_KEY: sustained},
-        above={CAPACITY_KEY: {number: _not_sustained_bytes_per_s(each) for number, each in known.items()}},
+        above={CAPACITY_KEY: {number: _not_sustained_bytes_per_s(search) for number, search in known.items()}},
     )
 
 
-def _sustained_bytes_per_s(each: Bracket) -> float:
+def _sustained_bytes_per_s(search: Bracket) -> float:
     """Where not even the lowest is sustained, nothing is known to be."""
-    return each.sustained.payload_bytes_per_s if each.sustained else 0.0
+    return search.sustained.payload_bytes_per_s if search.sustained else 0.0
 
 
-def _not_sustained_bytes_per_s(each: Bracket) -> float:
+def _not_sustained_bytes_per_s(search: Bracket) -> float:
     """Where the highest is sustained, nothing is known to be too much."""
-    return each.not_sustained.payload_bytes_per_s if each.not_sustained else math.inf
+    return search.not_sustained.payload_bytes_per_s if search.not_sustained else math.inf
 
 
 def _estimate(known: Sequence[Bracket]) -> Estimate:
     """The middle of what was sustained; its interval reaches up to what was not."""
     if not known:
         return no_estimate("no trial of the search is conclusive")
-    lows = np.array([_sustained_bytes_per_s(each) for each in known])
-    highs = np.array([_not_sustained_bytes_per_s(each) for each in known])
+    lows = np.array([_sustained_bytes_per_s(search) for search in known])
+    highs = np.array([_not_sustained_bytes_per_s(search) for search in known])
     value, n = float(np.median(lows)), len(known)
     if n == 1:
         return Estimate(value, None, None, None, 1, 0, Method.MEDIAN_OF_TRIALS)

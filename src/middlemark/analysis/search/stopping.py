@@ -35,10 +35,10 @@ Values = NDArray[np.float64]
 
 def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[StoredResult]) -> tuple[Width, ...]:
     """Every metric of the rule for every experiment, by the results of its unobserved trials."""
-    by_experiment: dict[str, list[StoredResult]] = {each.id: [] for each in experiments}
-    for each in sorted(results, key=lambda result: result.trial.number):
-        if each.trial.observation is None and each.trial.experiment.id in by_experiment:
-            by_experiment[each.trial.experiment.id].append(each)
+    by_experiment: dict[str, list[StoredResult]] = {experiment.id: [] for experiment in experiments}
+    for stored in sorted(results, key=lambda result: result.trial.number):
+        if stored.trial.observation is None and stored.trial.experiment.id in by_experiment:
+            by_experiment[stored.trial.experiment.id].append(stored)
     return tuple(
         _width(stop, experiment.id, metric, stream, by_experiment[experiment.id], allowed)
         for experiment in experiments
@@ -49,9 +49,9 @@ def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[Stor
 def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[StoredResult]) -> set[str]:
     """The ids of those that more trials may still settle."""
     had: dict[str, int] = {}
-    for each in results:
-        had[each.trial.experiment.id] = had.get(each.trial.experiment.id, 0) + (each.trial.observation is None)
-    wide = {each.experiment for each in found if not each.settled and each.n_trials}
+    for result in results:
+        had[result.trial.experiment.id] = had.get(result.trial.experiment.id, 0) + (result.trial.observation is None)
+    wide = {width.experiment for width in found if not width.settled and width.n_trials}
     return {name for name in wide if had.get(name, 0) < stop.max_trials}
 
 
@@ -64,18 +64,18 @@ def _metrics_to_settle(stop: Stop, experiment: Experiment) -> list[tuple[Metric,
     for chain in experiment.chains:
         if stop.figures is None:
             found.append((metric_named("median(end_to_end)"), chain.name, stop.relative_width))
-        for each in stop.figures or ():
-            if metric_named(each.figure).of_chain:
-                width = each.relative_width or stop.relative_width
-                found.append((metric_named(each.figure), chain.name, width))
+        for wanted in stop.figures or ():
+            if metric_named(wanted.figure).of_chain:
+                width = wanted.relative_width or stop.relative_width
+                found.append((metric_named(wanted.figure), chain.name, width))
     for stream in experiment.streams:
         if stop.figures is None and not experiment.chains:
             found.append((_ranked_by(stream), stream.name, stop.relative_width))
-        for each in stop.figures or ():
-            metric, allowed = metric_named(each.figure), each.relative_width or stop.relative_width
+        for wanted in stop.figures or ():
+            metric, allowed = metric_named(wanted.figure), wanted.relative_width or stop.relative_width
             if not (metric.of_trial or metric.of_chain) and _has(stream, metric):
                 found.append((metric, stream.name, allowed))
-    of_trial = [(metric_named(each.figure), each.relative_width or stop.relative_width) for each in stop.figures or ()]
+    of_trial = [(metric_named(wish.figure), wish.relative_width or stop.relative_width) for wish in stop.figures or ()]
     return found + [(metric, None, allowed) for metric, allowed in of_trial if metric.of_trial]
 
 
@@ -93,8 +93,8 @@ def _width(  # noqa: PLR0913, PLR0917 - one metric of one stream of one experime
     stop: Stop, experiment: str, metric: Metric, stream: str | None, results: Sequence[StoredResult], allowed: float
 ) -> Width:
     key = metric.key(stream or "")
-    refused = [each.refused[key] for each in results if key in each.refused]  # one is enough, as in `aggregate`
-    values = np.array([] if refused else [each.values[key] for each in results if key in each.values])
+    refused = [result.refused[key] for result in results if key in result.refused]  # one is enough, as in `aggregate`
+    values = np.array([] if refused else [result.values[key] for result in results if key in result.values])
     confidence = stop.confidence
     reach = relative_width(values, confidence)
     done = narrow_after(values, allowed, confidence) is not None
@@ -113,7 +113,7 @@ def _width(  # noqa: PLR0913, PLR0917 - one metric of one stream of one experime
 
 def _why(n: int, reach: float | None, allowed: float, results: Sequence[StoredResult]) -> str:
     if not n:
-        kinds: Mapping[str, None] = dict.fromkeys(each.outcome.replace("_", " ") for each in results)
+        kinds: Mapping[str, None] = dict.fromkeys(result.outcome.replace("_", " ") for result in results)
         return f"no trial has it ({', '.join(kinds) or 'none was run'})"
     if reach is None:
         return "too few trials for an interval"
@@ -179,9 +179,9 @@ def next_trials(suite: Suite, trials: Sequence[Trial], results: Sequence[StoredR
     if suite.stop is not None:
         found = widths(suite.stop, experiments, results)
         names = open_experiments(found, suite.stop, results)
-        wide = [each for each in experiments if each.id in names]
-    in_order = sorted(results, key=lambda each: each.trial.number)
-    planned = [(at_step(each, search, at.step), at) for each, search, at in next_steps(in_order)]
+        wide = [experiment for experiment in experiments if experiment.id in names]
+    in_order = sorted(results, key=lambda result: result.trial.number)
+    planned = [(at_step(experiment, search, at.step), at) for experiment, search, at in next_steps(in_order)]
     steps = [experiment for experiment, _ in planned]
     why = [f"{len(wide)} of {len(experiments)} experiments are still too wide"] if wide else []
     why += ["one search continues" if len(steps) == 1 else f"{len(steps)} searches continue"] if steps else []

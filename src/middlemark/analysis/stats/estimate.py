@@ -120,7 +120,7 @@ def refusal(values: Sequence[Value]) -> Estimate | None:
     parts = [value for value in values if isinstance(value, Partial)]
     if not parts:
         return None
-    least = min(parts, key=lambda each: each.n / each.of)
+    least = min(parts, key=lambda partial: partial.n / partial.of)
     return Estimate(None, None, None, None, 0, least.n, Method.PARTIAL, str(least))
 
 
@@ -136,16 +136,16 @@ def median_of_trials(values: Sequence[Measured | Lost]) -> Estimate:
     """
     if not values:
         return no_estimate("no valid trial measured it")
-    n, n_messages = len(values), sum(each.n for each in values)
-    known = [math.inf if isinstance(each, Lost) else each.value for each in values]
-    bound_ns = max(0 if isinstance(each, Lost) else each.bound_ns for each in values)
+    n, n_messages = len(values), sum(trial.n for trial in values)
+    known = [math.inf if isinstance(trial, Lost) else trial.value for trial in values]
+    bound_ns = max(0 if isinstance(trial, Lost) else trial.bound_ns for trial in values)
     value = float(median(known))
     if value == math.inf:
-        return no_estimate(_never_arrived([each for each in values if isinstance(each, Lost)], n), n_messages)
+        return no_estimate(_never_arrived([trial for trial in values if isinstance(trial, Lost)], n), n_messages)
     if n == 1:
         return Estimate(value, None, None, None, 1, n_messages, Method.MEDIAN_OF_TRIALS, bound_ns=bound_ns)
     low, high = ends_of_median(np.array(known))
-    found = count_outliers([min(each, NEVER_NS) for each in known])
+    found = count_outliers([min(number, NEVER_NS) for number in known])
     return Estimate(value, low, high, coverage(n), n, n_messages, Method.MEDIAN_OF_TRIALS, "", found, bound_ns)
 
 
@@ -161,14 +161,14 @@ def _never_arrived(lost: Sequence[Lost], n_trials: int) -> str:
     """How much of trials' messages never arrived, and in how many trials it was too much."""
     if n_trials == 1:
         return str(lost[0])
-    share = sum(each.lost for each in lost) / sum(each.n for each in lost)
+    share = sum(trial.lost for trial in lost) / sum(trial.n for trial in lost)
     return f"{percent(share)} of messages never arrived in {len(lost)} of {n_trials} trials"
 
 
 def share_of_trials(values: Sequence[Measured]) -> Estimate:
     """A share of the messages of all trials together: the median would hide a loss that one trial in three has."""
-    sizes = np.array([each.n for each in values], dtype=np.int64)
-    events = np.array([round(each.n * each.value) for each in values], dtype=np.int64)
+    sizes = np.array([measured.n for measured in values], dtype=np.int64)
+    events = np.array([round(measured.n * measured.value) for measured in values], dtype=np.int64)
     n_messages = int(sizes.sum())
     if not n_messages:
         return no_estimate("no valid trial measured it")
@@ -186,7 +186,7 @@ def quantile_of_trials(own: Sequence[Value], trials: Sequence[Sketch], level: fl
         return refused
     if not trials:
         return no_estimate("no valid trial measured it")
-    supported = [each for each in own if isinstance(each, Measured | Lost)]
+    supported = [value for value in own if isinstance(value, Measured | Lost)]
     if len(supported) == len(own):
         return median_of_trials(supported)
     n_messages = sum(samples.n_messages for samples in trials)
@@ -197,7 +197,7 @@ def quantile_of_trials(own: Sequence[Value], trials: Sequence[Sketch], level: fl
 
 def _pooled_quantile(trials: Sequence[Sketch], level: float) -> Estimate:
     """Of all messages together."""
-    trials = [each.with_lost() for each in trials]
+    trials = [trial.with_lost() for trial in trials]
     whole = pool_sketches(trials)
     place = rank(whole.n, level)
     value = int(whole.at(np.array([place]))[0])
@@ -254,8 +254,8 @@ def count_outliers(values: Sequence[float]) -> Outliers:
     """How many of the values are outliers, and how far out."""
     found = outlier_classes(values)
     return Outliers(
-        mild=sum(each in {OutlierClass.MILD_LOW, OutlierClass.MILD_HIGH} for each in found),
-        severe=sum(each in {OutlierClass.SEVERE_LOW, OutlierClass.SEVERE_HIGH} for each in found),
+        mild=sum(outlier_class in {OutlierClass.MILD_LOW, OutlierClass.MILD_HIGH} for outlier_class in found),
+        severe=sum(outlier_class in {OutlierClass.SEVERE_LOW, OutlierClass.SEVERE_HIGH} for outlier_class in found),
     )
 
 

@@ -139,8 +139,8 @@ def _tails_differ(trials: Sequence[Sketch], whole: Sketch, level: float) -> bool
     1925, §19) has the distribution of chi-square where all have one share; its excess is the variance of their shares.
     """
     value = whole.at(np.array([rank(whole.n, level)])) + 1
-    sizes = np.array([each.n for each in trials if each.n])
-    beyond = np.array([each.n - int(each.below(value)[0]) for each in trials if each.n])
+    sizes = np.array([trial.n for trial in trials if trial.n])
+    beyond = np.array([trial.n - int(trial.below(value)[0]) for trial in trials if trial.n])
     share = beyond.sum() / whole.n
     if not share or len(sizes) < 2:
         return False
@@ -153,7 +153,7 @@ def _tails_differ(trials: Sequence[Sketch], whole: Sketch, level: float) -> bool
 
 def _medians_differ(trials: Sequence[Sketch]) -> bool:
     """Whether trials' true medians differ much, and significantly, by more than their few messages scatter."""
-    logarithms = np.log(np.maximum([each.at(_around_median(each.n)) for each in trials if each.n], 1))
+    logarithms = np.log(np.maximum([trial.at(_around_median(trial.n)) for trial in trials if trial.n], 1))
     if len(logarithms) < 2:
         return False
     of_trials = float(np.var(logarithms[:, 1], ddof=1))
@@ -180,9 +180,9 @@ def pooled_quantile_ranks(trials: Sequence[Sketch], whole: Sketch, level: float)
     farther = np.geomspace(max(expected / FARTHEST, 1), min(expected * FARTHEST, whole.n), CANDIDATES)
     ranks = np.unique(np.append(whole.n + 1 - np.rint(farther).astype(np.int64), own))
     values = whole.at(ranks)
-    sizes = np.array([each.n for each in trials])
-    from_it = np.array([each.n - each.below(values) for each in trials])
-    beyond_it = np.array([each.n - each.below(values + 1) for each in trials])
+    sizes = np.array([trial.n for trial in trials])
+    from_it = np.array([trial.n - trial.below(values) for trial in trials])
+    beyond_it = np.array([trial.n - trial.below(values + 1) for trial in trials])
     fewest = _lowest_share(*_effective(beyond_it, sizes, CONFIDENCE, MAX_WEIGHT), CONFIDENCE)
     most = _highest_share(*_effective(from_it, sizes, CONFIDENCE, MAX_WEIGHT), CONFIDENCE)
     possible = ranks[(fewest <= 1 - level) & (1 - level <= most)]

@@ -146,7 +146,7 @@ def widest_refusal(values: Iterable[Value]) -> WithinClocks | None:
     One is enough to refuse an estimate over trials: those left would be the ones that took longer.
     """
     refused = [value for value in values if isinstance(value, WithinClocks)]
-    return max(refused, key=lambda each: each.bound_ns) if refused else None
+    return max(refused, key=lambda clocks: clocks.bound_ns) if refused else None
 
 
 @cache
@@ -240,9 +240,9 @@ def _edges(n: int) -> NDArray[np.int64]:
 
 def pool_sketches(parts: Sequence[Sketch]) -> Sketch:
     """All samples together, be they of several trials or of one."""
-    values = np.concatenate([each.values for each in parts])
+    values = np.concatenate([part.values for part in parts])
     order = np.argsort(values, kind="stable")
-    counts = np.concatenate([each.counts for each in parts])
-    bound_ns = max(each.bound_ns for each in parts)
-    n, lost = sum(each.n for each in parts), sum(each.lost for each in parts)
+    counts = np.concatenate([part.counts for part in parts])
+    bound_ns = max(part.bound_ns for part in parts)
+    n, lost = sum(part.n for part in parts), sum(part.lost for part in parts)
     return Sketch(values[order], counts[order], n, bound_ns, lost)

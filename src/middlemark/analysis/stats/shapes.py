@@ -146,8 +146,8 @@ def histogram_of(samples: Sketch) -> tuple[HdrHistogram, int]:
 def merge_histograms(histograms: Iterable[HdrHistogram]) -> HdrHistogram:
     """All of them together."""
     whole = empty_histogram()
-    for each in histograms:
-        whole.add(each)
+    for histogram in histograms:
+        whole.add(histogram)
     return whole
 
 

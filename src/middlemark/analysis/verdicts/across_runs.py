@@ -47,12 +47,12 @@ def difference_to_next_run(
     if len(runs) < FEWEST_RUNS:
         return NoDifference(TOO_FEW_RUNS)
     if head.is_share:
-        return _difference_of_shares([each.counts for each in runs], head.counts, confidence)
-    estimates = [each.estimate for each in (*runs, head)]
-    if len({each.method for each in estimates if each is not None}) > 1:
+        return _difference_of_shares([run.counts for run in runs], head.counts, confidence)
+    estimates = [evidence.estimate for evidence in (*runs, head)]
+    if len({estimate.method for estimate in estimates if estimate is not None}) > 1:
         return NoDifference(OF_TWO_KINDS)
-    n_trials = [each.n_trials for each in estimates if each is not None]
-    base = _together([_of_run(each) for each in runs])
+    n_trials = [estimate.n_trials for estimate in estimates if estimate is not None]
+    base = _together([_of_run(run) for run in runs])
     exact = partial(_ratio, fewer=_fewer(n_trials[:-1], n_trials[-1]), confidence=confidence)
     own = _of_run(head)
     return exact(base.low, own.low) if base.is_exact and own.is_exact else difference_between_bounds(base, own, exact)
@@ -70,8 +70,8 @@ def _of_run(found: Evidence) -> BlockValues:
 
 def _together(runs: Sequence[BlockValues]) -> BlockValues:
     """The number of a run in the place of a block."""
-    low = {number: each.low[0] for number, each in enumerate(runs)}
-    high = {number: each.upper[0] for number, each in enumerate(runs)}
+    low = {number: values.low[0] for number, values in enumerate(runs)}
+    high = {number: values.upper[0] for number, values in enumerate(runs)}
     return BlockValues(low, None if low == high else high)
 
 
@@ -144,20 +144,20 @@ def _widened(head: Counts, runs: NDArray[np.float64], confidence: float) -> tupl
 
 def estimate_over_runs(runs: Sequence[Evidence]) -> Estimate | None:
     """What is shown of several runs: the geometric mean of their estimates, or the share of all messages."""
-    known = [each.estimate for each in runs if each.estimate is not None and each.estimate.value is not None]
+    known = [run.estimate for run in runs if run.estimate is not None and run.estimate.value is not None]
     if len(runs) == 1 or not known:
         return runs[-1].estimate
     with np.errstate(divide="ignore"):  # of a value of 0 the mean is 0
-        value = float(np.exp(np.mean(np.log([each.value for each in known if each.value is not None]))))
+        value = float(np.exp(np.mean(np.log([estimate.value for estimate in known if estimate.value is not None]))))
     if runs[-1].is_share:
-        events, size = map(sum, zip(*(_pooled(each.counts) for each in runs), strict=True))
+        events, size = map(sum, zip(*(_pooled(run.counts) for run in runs), strict=True))
         value = events / size
-    n_trials, n_messages = sum(each.n_trials for each in known), sum(each.n_messages for each in known)
+    n_trials, n_messages = sum(estimate.n_trials for estimate in known), sum(estimate.n_messages for estimate in known)
     return Estimate(value, None, None, None, n_trials, n_messages, Method.MEAN_OF_RUNS)
 
 
 def setbacks_over_runs(runs: Sequence[Setbacks], head: Setbacks) -> SetbacksPair:
     """Those of the base's run that had most, beside the head's; of too few runs only that the head never works."""
-    if len(runs) < FEWEST_RUNS and not (head.share == 1 and all(each.share == 0 for each in runs)):
+    if len(runs) < FEWEST_RUNS and not (head.share == 1 and all(run.share == 0 for run in runs)):
         return NO_SETBACKS
-    return max(runs, key=lambda each: each.share), head
+    return max(runs, key=lambda setbacks: setbacks.share), head

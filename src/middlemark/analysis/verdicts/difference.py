@@ -226,10 +226,10 @@ def _at_most(n: int, rank_sum: int) -> float:
 def _rank_sums(n: int) -> Floats:
     """The probability of each sum of a random part of the ranks 1 to n."""
     found = np.ones(1)
-    for each in range(1, n + 1):
-        grown = np.zeros(len(found) + each)
+    for number in range(1, n + 1):
+        grown = np.zeros(len(found) + number)
         grown[: len(found)] += found / 2
-        grown[each:] += found / 2
+        grown[number:] += found / 2
         found = grown
     return found
 

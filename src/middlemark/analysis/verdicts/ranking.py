@@ -140,7 +140,7 @@ def _ratio(candidates: Mapping[K, Candidate], pair: tuple[K, K], confidence: flo
 def holm(p_values: Mapping[K, float], error: float = 1 - CONFIDENCE) -> set[K]:
     """Those that are significant when no more than so many tables may have one that is not."""
     found: set[K] = set()
-    for number, (key, p_value) in enumerate(sorted(p_values.items(), key=lambda each: each[1])):
+    for number, (key, p_value) in enumerate(sorted(p_values.items(), key=lambda pair: pair[1])):
         if p_value > error / (len(p_values) - number):
             break
         found.add(key)

@@ -159,7 +159,7 @@ class CaptureObserver(TrialObserver):
             ),
             ("lost", "the observer was late"),
         ):
-            if missing := sum(getattr(each, what) for each in captured.links.values()):
+            if missing := sum(getattr(link, what) for link in captured.links.values()):
                 self.unavailable[f"frames {what}"] = f"{missing} are not in the capture: {reason}"
 
     def _record(self) -> CaptureRecord | None:

@@ -42,10 +42,10 @@ async def probed_links(environment: TrialEnvironment, when: When) -> tuple[LinkM
             network=name.partition("/")[2],
             when=when,
             backend=backends[name],
-            figures={"probes": each.probes} | _metrics(each.measured) | _of_relay(reports.get(name)),
-            problem=each.problem,
+            figures={"probes": link.probes} | _metrics(link.measured) | _of_relay(reports.get(name)),
+            problem=link.problem,
         )
-        for name, each in probed.items()
+        for name, link in probed.items()
     )
     return of_links + of_routes
 
@@ -65,10 +65,10 @@ def _probed_links(testbed: Testbed) -> dict[str, _Probed]:
     wrong = None
     for number in range(1, PROBES + 1):
         probed |= {
-            name: _Probed(each, link_verdict(requested_now(testbed, name), each), number)
-            for name, each in probe(testbed, wrong).items()
+            name: _Probed(measured, link_verdict(requested_now(testbed, name), measured), number)
+            for name, measured in probe(testbed, wrong).items()
         }
-        wrong = [name for name, each in probed.items() if each.problem]
+        wrong = [name for name, link in probed.items() if link.problem]
         if not wrong:
             break
     return probed

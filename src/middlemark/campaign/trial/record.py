@@ -161,7 +161,7 @@ def _nodes(lifecycle: Lifecycle, applications: list[str]) -> tuple[NodeCounts, .
             executions=counts.executions,
             skipped=counts.skipped,
             unrecorded=counts.unrecorded,
-            inputs=tuple(InputCounts.model_validate(each.model_dump()) for each in counts.inputs),
+            inputs=tuple(InputCounts.model_validate(item.model_dump()) for item in counts.inputs),
         )
         for node in lifecycle.trial.experiment.nodes
         if (counts := counts_of.get(node.name)) is not None

@@ -133,7 +133,7 @@ def _service_spec(
     name, index, host_name = service
     host = environment.hosts[host_name]
     experiment = trial.experiment
-    asked = [_qos_spec(stream.qos) for stream in experiment.streams]
+    requested = [_qos_spec(stream.qos) for stream in experiment.streams]
     return ServiceSpec(
         contract_version=CONTRACT_VERSION,
         service=name,
@@ -146,9 +146,9 @@ def _service_spec(
         options=dict(experiment.options),
         clock_offset_ns=environment.clock_offset_ns(host_name),
         largest_message_bytes=max(_largest_message(stream) for stream in experiment.streams),
-        queue_bytes=max(qos.queue_bytes for qos in asked),
-        congestion="block" if any(qos.congestion == "block" for qos in asked) else "drop",
-        patience_ns=max(qos.patience_ns for qos in asked),
+        queue_bytes=max(qos.queue_bytes for qos in requested),
+        congestion="block" if any(qos.congestion == "block" for qos in requested) else "drop",
+        patience_ns=max(qos.patience_ns for qos in requested),
         placement=Placement(
             cpus=list(service_cpus(experiment, host_name, cpus)), scheduling=_scheduling(trial), spin_ns=0
         ),
@@ -223,7 +223,7 @@ def _node_specs(trial: Trial, application: Application) -> list[contract.NodeSpe
 
 
 def _node_spec(node: Node, number: int, seed: int) -> contract.NodeSpec:
-    inputs = [{"stream": each.stream, "index": each.subscriber, "take": each.take.model_dump()} for each in node.inputs]
+    inputs = [{"stream": at.stream, "index": at.subscriber, "take": at.take.model_dump()} for at in node.inputs]
     return contract.NodeSpec.model_validate(
         {
             "name": node.name,

@@ -31,8 +31,8 @@ def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int
     ]
     counted = record.counts.subscribers
     for kind, number in (
-        (InvalidKind.CORRUPT, sum(each.corrupt for each in counted)),
-        (InvalidKind.FOREIGN, sum(each.foreign for each in counted)),
+        (InvalidKind.CORRUPT, sum(counts.corrupt for counts in counted)),
+        (InvalidKind.FOREIGN, sum(counts.foreign for counts in counted)),
     ):
         if number:
             reasons_found.append(InvalidReason(kind=kind, text=f"{plural(number, 'message')}; none is allowed"))
@@ -65,8 +65,8 @@ def stolen_share(record: TrialRecord, cpus: int) -> float:
 def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
     """What a reader must know beside the trial's metrics."""
     counted, sent = record.counts.subscribers, record.counts.publishers
-    refusals = [each.refusal or "no reason given" for each in sent if each.refused]
-    unsent = sum(each.unsent for each in sent)
+    refusals = [counts.refusal or "no reason given" for counts in sent if counts.refused]
+    unsent = sum(counts.unsent for counts in sent)
     texts = {
         WarningKind.OVERLOAD: (
             f"below its intended rate: {', '.join(_rates(metrics))}; its latency is that of a queue"
@@ -76,15 +76,15 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
         if metrics.overloaded
         else None,
         WarningKind.NEGATIVE_LATENCY: _number(
-            sum(each.negative for each in counted), "received before being sent", "check clock_source"
+            sum(counts.negative for counts in counted), "received before being sent", "check clock_source"
         ),
         WarningKind.SAMPLES_FULL: _number(
-            sum(each.beyond_samples for each in counted),
+            sum(counts.beyond_samples for counts in counted),
             "only in the histogram",
             "raise `recording: {samples: …}` in the suite",
         ),
         WarningKind.REFUSED_MESSAGES: _number(
-            sum(each.refused for each in sent),
+            sum(counts.refused for counts in sent),
             f"not accepted: {next(iter(refusals), '')}",
             "lower the rate, or use `congestion: block`",
         ),
@@ -119,7 +119,7 @@ def _rates(metrics: TrialMetrics) -> Iterator[str]:
     """What each overloaded stream was offered and sent."""
     for name in metrics.overloaded:
         known = (metrics.values.get(Key(stream_subject(name), f"{what}_rate_hz")) for what in ("achieved", "intended"))
-        rates = [f"{each.value:.3g}" for each in known if isinstance(each, Measured)]
+        rates = [f"{value.value:.3g}" for value in known if isinstance(value, Measured)]
         yield f"{name} ({' of '.join(rates)} messages/s sent)"
 
 

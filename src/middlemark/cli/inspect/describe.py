@@ -115,10 +115,17 @@ def _matching(matching: "Matching | None") -> str:
 def _deliveries(description: "Description") -> "Table":
     there = description.capabilities.deliveries
     rows = [
-        (each.delivery, "default" if each.delivery == there.default else "yes", each.how, each.source)
-        for each in there.has
+        (
+            delivery_description.delivery,
+            "default" if delivery_description.delivery == there.default else "yes",
+            delivery_description.how,
+            delivery_description.source,
+        )
+        for delivery_description in there.has
     ]
-    rows += [(each.delivery, "no", f"{each.reason[0].upper()}{each.reason[1:]}.", "") for each in there.lacks]
+    rows += [
+        (delivery.delivery, "no", f"{delivery.reason[0].upper()}{delivery.reason[1:]}.", "") for delivery in there.lacks
+    ]
     return _table(("delivery", "there", "how, or why not", "who does it so"), rows)
 
 
@@ -133,15 +140,15 @@ def _profiles(description: "Description") -> "Table":
 
 def _tuning(description: "Description") -> "Table":
     rows = [
-        (name, each.axis, ", ".join(each.set_by) or "nothing", each.why)
+        (name, tuning.axis, ", ".join(tuning.set_by) or "nothing", tuning.why)
         for name, profile in description.profiles.items()
-        for each in profile.tuning or ()
+        for tuning in profile.tuning or ()
     ]
     return _table(("profile", "axis", "set by", "on whose advice, or why nothing is"), rows)
 
 
 def _options(description: "Description") -> "Table":
-    rows = [(each.name, _allowed(each), _value(each.default), each.summary) for each in description.options]
+    rows = [(option.name, _allowed(option), _value(option.default), option.summary) for option in description.options]
     return _table(("option", "values", "default", "what it does"), rows)
 
 

@@ -37,7 +37,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """List suites, middlewares, workloads, topologies, timelines of faults, and published evaluations."""
-    listed = {each.value: _ROWS[each]() for each in ([subject] if subject else Subject)}
+    listed = {listed_subject.value: _ROWS[listed_subject]() for listed_subject in ([subject] if subject else Subject)}
     if as_json:
         say(json.dumps(listed, indent=2, ensure_ascii=False))
     else:
@@ -93,7 +93,10 @@ def _topologies() -> Rows:
 def _timelines() -> Rows:
     from middlemark.suite import shipped_timelines
 
-    return [{"timeline": each.timeline, "summary": each.summary} for each in shipped_timelines().values()]
+    return [
+        {"timeline": shipped_timeline.timeline, "summary": shipped_timeline.summary}
+        for shipped_timeline in shipped_timelines().values()
+    ]
 
 
 def _papers() -> Rows:
@@ -102,12 +105,12 @@ def _papers() -> Rows:
     papers = [load_paper(name).paper for name in shipped_paper_names()]
     return [
         {
-            "paper": each.paper,
-            "findings": str(len(each.findings)),
-            "published": each.published,
-            "summary": each.summary,
+            "paper": paper.paper,
+            "findings": str(len(paper.findings)),
+            "published": paper.published,
+            "summary": paper.summary,
         }
-        for each in papers
+        for paper in papers
     ]
 
 

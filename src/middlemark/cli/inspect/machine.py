@@ -64,7 +64,7 @@ def _doctor_data(
             name: {
                 "path": str(worker.path),
                 **worker.description.library.model_dump(),
-                "programs": [each.model_dump() for each in programs_of_services(worker.description)],
+                "programs": [library.model_dump() for library in programs_of_services(worker.description)],
             }
             for name, worker in workers.items()
         },
@@ -146,11 +146,11 @@ def clean_command(
         return
     swept = abandoned.sweep()
     if as_json:
-        say(json.dumps([asdict(each) for each in swept], indent=2))
+        say(json.dumps([asdict(entry) for entry in swept], indent=2))
         return
-    for each in swept:
-        if each.problem is None:
-            say(f"removed {each.kind}: {each.what}")
+    for entry in swept:
+        if entry.problem is None:
+            say(f"removed {entry.kind}: {entry.what}")
     for line in kept_lines(swept):
         say(line)
     if not swept:
@@ -161,7 +161,11 @@ def kept_lines(swept: "Sequence[Removed]") -> list[str]:
     """What could not be removed and why, and for each machine that is to blame how its entries come to an end."""
     from middlemark.testbed.processes import abandoned
 
-    kept = [f"not removed {each.kind}: {each.what}: {each.problem}" for each in swept if each.problem is not None]
+    kept = [
+        f"not removed {removed.kind}: {removed.what}: {removed.problem}"
+        for removed in swept
+        if removed.problem is not None
+    ]
     ends = [
         f"the entries of {target} stay in the ledger, and every `middlemark run` and `middlemark clean` tries again; "
         f"if that machine no longer exists: middlemark clean --forget {target}"
@@ -181,7 +185,7 @@ def _forget(target: str, as_json: bool) -> None:
             remedy="`middlemark clean` names the machines that it can't reach",
         )
     if as_json:
-        say(json.dumps([asdict(each) for each in forgotten], indent=2))
+        say(json.dumps([asdict(entry) for entry in forgotten], indent=2))
         return
-    for each in forgotten:
-        say(f"entry deleted, nothing removed: {each.kind}: {each.what}")
+    for entry in forgotten:
+        say(f"entry deleted, nothing removed: {entry.kind}: {entry.what}")

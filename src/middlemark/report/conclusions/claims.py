@@ -58,7 +58,7 @@ class ClaimShown:
 
 def claims_shown(judged: Sequence[JudgedClaim]) -> list[ClaimShown]:
     """Every claim as it is shown."""
-    return [_claim_shown(each) for each in judged]
+    return [_claim_shown(claim) for claim in judged]
 
 
 def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
@@ -72,22 +72,22 @@ def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
     return table("Claims", columns, rows, READING) if rows else None
 
 
-def _claim_shown(each: JudgedClaim) -> ClaimShown:
-    if len(each.parts) == 1:
-        only = each.parts[0]
-        return ClaimShown(_line(only, _text(each), each.reason or only.reason), ())
-    came_to = [f"{judgement.value} in {each.count(judgement)}" for judgement in Judgement if each.count(judgement)]
-    effect = f"{', '.join(came_to)} of {plural(len(each.parts), 'part')}" if each.parts else ""
-    tests = dict.fromkeys(part.test.value for part in each.parts if part.test is not ClaimTest.NONE)
-    line = Line(each.judgement, _text(each), effect, "", "; ".join(tests), each.reason)
-    settings = _settings(each.parts)
+def _claim_shown(claim: JudgedClaim) -> ClaimShown:
+    if len(claim.parts) == 1:
+        only = claim.parts[0]
+        return ClaimShown(_line(only, _text(claim), claim.reason or only.reason), ())
+    came_to = [f"{judgement.value} in {claim.count(judgement)}" for judgement in Judgement if claim.count(judgement)]
+    effect = f"{', '.join(came_to)} of {plural(len(claim.parts), 'part')}" if claim.parts else ""
+    tests = dict.fromkeys(part.test.value for part in claim.parts if part.test is not ClaimTest.NONE)
+    line = Line(claim.judgement, _text(claim), effect, "", "; ".join(tests), claim.reason)
+    settings = _settings(claim.parts)
     return ClaimShown(
-        line, tuple(_line(part, setting, part.reason) for part, setting in zip(each.parts, settings, strict=True))
+        line, tuple(_line(part, setting, part.reason) for part, setting in zip(claim.parts, settings, strict=True))
     )
 
 
-def _text(each: JudgedClaim) -> str:
-    return f"{each.side}: {each.claim.text}" if each.side else each.claim.text
+def _text(claim: JudgedClaim) -> str:
+    return f"{claim.side}: {claim.claim.text}" if claim.side else claim.claim.text
 
 
 def _line(part: Part, what: str, why: str) -> Line:
@@ -116,7 +116,7 @@ def effect_words(effect: Effect | None) -> str:
 
 def _span(effect: Effect, dimension: Dimension) -> str:
     unit = PERCENT if dimension is Dimension.SHARE else UNITS[dimension]
-    value, low, high = (unit.write(each) for each in (effect.value, effect.low, effect.high))
+    value, low, high = (unit.write(number) for number in (effect.value, effect.low, effect.high))
     return f"{value} {unit.name} ({low} to {high})"
 
 
@@ -137,7 +137,7 @@ def _setting(part: Part, varying: Sequence[str], *, several_streams: bool) -> st
 
 def headline(judged: Sequence[JudgedClaim]) -> str:
     """`2 of 3 claims hold, 1 refuted, 0 undecided`."""
-    count = {kind: sum(each.judgement is kind for each in judged) for kind in Judgement}
+    count = {kind: sum(claim.judgement is kind for claim in judged) for kind in Judgement}
     holds = "holds" if len(judged) == 1 else "hold"
     return (
         f"{count[Judgement.HOLDS]} of {plural(len(judged), 'claim')} {holds}, {count[Judgement.REFUTED]} refuted, "
@@ -150,9 +150,9 @@ def print_claims(judged: Sequence[JudgedClaim], console: Console) -> None:
     table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for heading in ("", "claim", "effect (95 %)", "n"):
         table.add_column(heading, overflow="fold")
-    for each in claims_shown(judged):
-        for line, what in ((each.line, "bold"), *((part, "dim") for part in each.parts)):
-            words = Text(line.what, what if each.parts else "")
+    for shown in claims_shown(judged):
+        for line, what in ((shown.line, "bold"), *((part, "dim") for part in shown.parts)):
+            words = Text(line.what, what if shown.parts else "")
             if line.why:
                 words.append(f"\n{line.why}", "dim")
             table.add_row(Text(line.judgement.value, STYLES[line.judgement]), words, Text(line.effect), Text(line.n))
@@ -164,10 +164,10 @@ def as_data(judged: Sequence[JudgedClaim]) -> list[dict[str, object]]:
     """Every claim for a program to read; values in the units that the metrics' names end in."""
     return [
         {
-            "claim": each.claim.text,
-            "side": each.side,
-            "judgement": each.judgement.value,
-            "reason": each.reason or None,
+            "claim": claim.claim.text,
+            "side": claim.side,
+            "judgement": claim.judgement.value,
+            "reason": claim.reason or None,
             "parts": [
                 {
                     "experiments": [subject.experiment.id for subject in part.subjects],
@@ -178,8 +178,8 @@ def as_data(judged: Sequence[JudgedClaim]) -> list[dict[str, object]]:
                     "n": part.n_trials,
                     "reason": part.reason or None,
                 }
-                for part in each.parts
+                for part in claim.parts
             ],
         }
-        for each in judged
+        for claim in judged
     ]

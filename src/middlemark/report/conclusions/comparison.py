@@ -92,7 +92,7 @@ def difference_words(found: Difference | NoDifference) -> str:
 
 def points(found: Span) -> str:
     """A difference of shares with its interval: `+0.5 pp (-0.1 to +1.1)`."""
-    low, middle, high = (f"{100 * each:+.2g}" if each else "0" for each in (found.low, found.value, found.high))
+    low, middle, high = (f"{100 * value:+.2g}" if value else "0" for value in (found.low, found.value, found.high))
     return f"{middle}{NARROW_SPACE}pp ({low} to {high})"
 
 
@@ -108,7 +108,7 @@ def row(compared: MetricComparison) -> Row:
     """One comparison as a row."""
     unit = unit_of(compared.metric)
     stream = f"{compared.stream} " if compared.stream else ""
-    first, second = (_value(each, unit) for each in compared.estimates)
+    first, second = (_value(estimate, unit) for estimate in compared.estimates)
     return Row(
         metric=f"{stream}{compared.metric.name}",
         unit=unit.name,
@@ -135,7 +135,7 @@ def _value(estimate: Estimate | None, unit: Unit) -> str:
 
 def print_compared(all_compared: Sequence[MetricComparison], margin: float, console: Console) -> None:
     """One table a pair, then what it takes to read them."""
-    for pair, own in groupby(all_compared, key=lambda each: each.pair):
+    for pair, own in groupby(all_compared, key=lambda cells: cells.pair):
         console.print()
         console.print(Text(pair.setting, "bold"))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
@@ -143,12 +143,12 @@ def print_compared(all_compared: Sequence[MetricComparison], margin: float, cons
         for heading in (*pair.names, f"{pair.names[1]} /\n{pair.names[0]}"):
             table.add_column(heading, justify="right", overflow="fold")
         table.add_column("", overflow="fold")
-        for each in map(row, own):
-            metric = Text.assemble(each.metric, (f" {each.unit}", "dim"))
-            verdict = Text(each.verdict, each.style)
-            if each.why:
-                verdict.append(f"\n{each.why}", "dim")
-            table.add_row(metric, *map(Text, (each.first, each.second, each.difference)), verdict)
+        for cells in map(row, own):
+            metric = Text.assemble(cells.metric, (f" {cells.unit}", "dim"))
+            verdict = Text(cells.verdict, cells.style)
+            if cells.why:
+                verdict.append(f"\n{cells.why}", "dim")
+            table.add_row(metric, *map(Text, (cells.first, cells.second, cells.difference)), verdict)
         console.print(table)
         if deliveries := pair_deliveries(pair):
             console.print(Text(deliveries, "dim"))
@@ -162,8 +162,8 @@ def pair_deliveries(pair: Pair) -> str:
 
 def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
     """What a table of comparisons means."""
-    n_decided = sum(isinstance(each.difference, Difference) for each in all_compared)
-    paired = any(each.pair.paired for each in all_compared)
+    n_decided = sum(isinstance(comparison.difference, Difference) for comparison in all_compared)
+    paired = any(comparison.pair.paired for comparison in all_compared)
     how = (
         "Trials of one block are compared with each other."
         if paired
@@ -174,7 +174,7 @@ def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
     of_searches = (
         "A capacity has one value per search; the interval of its ratio reaches from what one side sustains to what "
         "the other does not. "
-        if any(each.metric.of_search for each in all_compared)
+        if any(comparison.metric.of_search for comparison in all_compared)
         else ""
     )
     return (
@@ -198,19 +198,23 @@ def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, 
     """Every comparison for a program to read; values in the units that the metrics' names end in."""
     return [
         {
-            "setting": each.pair.setting,
-            "experiments": [side.experiment.id for side in each.pair.sides],
-            "sides": list(each.pair.names),
-            "deliveries": [None if (cell := delivery_cell(side)).is_missing else cell.text for side in each.pair.sides],
-            "stream": each.stream,
-            "figure": each.metric.name,
-            "metric": each.metric.stored_name,
-            "estimates": [None if estimate is None else json_values(asdict(estimate)) for estimate in each.estimates],
-            "difference": _data_of(each.difference) if isinstance(each.difference, Difference) else None,
-            "reason": each.decided.reason or None,
-            "verdict": verdict_words(each.metric, each.decided.verdict),
+            "setting": comparison.pair.setting,
+            "experiments": [side.experiment.id for side in comparison.pair.sides],
+            "sides": list(comparison.pair.names),
+            "deliveries": [
+                None if (cell := delivery_cell(side)).is_missing else cell.text for side in comparison.pair.sides
+            ],
+            "stream": comparison.stream,
+            "figure": comparison.metric.name,
+            "metric": comparison.metric.stored_name,
+            "estimates": [
+                None if estimate is None else json_values(asdict(estimate)) for estimate in comparison.estimates
+            ],
+            "difference": _data_of(comparison.difference) if isinstance(comparison.difference, Difference) else None,
+            "reason": comparison.decided.reason or None,
+            "verdict": verdict_words(comparison.metric, comparison.decided.verdict),
         }
-        for each in all_compared
+        for comparison in all_compared
     ]
 
 
@@ -221,14 +225,16 @@ def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> 
     for heading in ("comparisons", "differences", "rate, 95 % interval"):
         table.add_column(heading, justify="right")
     table.add_column("")
-    for each in rates:
-        low, high = each.interval
-        rate = f"{digits(100 * each.share)} % ({digits(100 * low)} to {digits(100 * high)})"
-        verdict = Text("holds") if each.holds else Text("too many", "bold red")
+    for chance_rate in rates:
+        low, high = chance_rate.interval
+        rate = f"{digits(100 * chance_rate.share)} % ({digits(100 * low)} to {digits(100 * high)})"
+        verdict = Text("holds") if chance_rate.holds else Text("too many", "bold red")
         table.add_row(
-            " ".join(dict.fromkeys(word for word in (each.label, each.stream, each.metric) if word)),
-            str(each.comparisons),
-            str(each.differences),
+            " ".join(
+                dict.fromkeys(word for word in (chance_rate.label, chance_rate.stream, chance_rate.metric) if word)
+            ),
+            str(chance_rate.comparisons),
+            str(chance_rate.differences),
             rate,
             verdict,
         )
@@ -238,7 +244,7 @@ def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> 
 
 def selftest_words(rates: Sequence[ChanceRate], blocks: int) -> str:
     """The result in sentences."""
-    found, comparisons = sum(each.differences for each in rates), sum(each.comparisons for each in rates)
+    found, comparisons = sum(rate.differences for rate in rates), sum(rate.comparisons for rate in rates)
     return (
         f"Of {plural(comparisons, 'comparison')} of a middleware with itself, {plural(blocks, 'block')} each, "
         f"{found} found a difference ({digits(100 * found / comparisons)} %). At most "
@@ -250,14 +256,14 @@ def selftest_data(rates: Sequence[ChanceRate]) -> list[dict[str, object]]:
     """Every rate for a program to read."""
     return [
         {
-            "experiment": each.experiment,
-            "stream": each.stream,
-            "figure": each.metric,
-            "comparisons": each.comparisons,
-            "differences": each.differences,
-            "rate": each.share,
-            "interval": each.interval,
-            "holds": each.holds,
+            "experiment": rate.experiment,
+            "stream": rate.stream,
+            "figure": rate.metric,
+            "comparisons": rate.comparisons,
+            "differences": rate.differences,
+            "rate": rate.share,
+            "interval": rate.interval,
+            "holds": rate.holds,
         }
-        for each in rates
+        for rate in rates
     ]

@@ -53,9 +53,9 @@ def means_table(found: Sequence[OverSettings]) -> Table:
     """One row a metric and two sides; where no setting has a ratio there is nothing to sum up."""
     columns = (*named("second / first", "metric"), *values("settings"), sentences("geometric mean"))
     rows = [
-        (f"{each.names[1]} / {each.names[0]}", each.metric.name, Cell(each.n_settings), mean_words(each))
-        for each in found
-        if len(each.missing) < each.n_settings
+        (f"{result.names[1]} / {result.names[0]}", result.metric.name, Cell(result.n_settings), mean_words(result))
+        for result in found
+        if len(result.missing) < result.n_settings
     ]
     return table("Over all settings", columns, rows, MEANS_CAPTION)
 
@@ -64,14 +64,14 @@ def means_data(found: Iterable[OverSettings]) -> list[dict[str, object]]:
     """Every mean for a program to read."""
     return [
         {
-            "sides": list(each.names),
-            "figure": each.metric.name,
-            "metric": each.metric.stored_name,
-            "settings": each.n_settings,
-            **json_values({"geometric_mean": each.value, "low": each.low, "high": each.high}),
-            "missing": list(each.missing),
+            "sides": list(result.names),
+            "figure": result.metric.name,
+            "metric": result.metric.stored_name,
+            "settings": result.n_settings,
+            **json_values({"geometric_mean": result.value, "low": result.low, "high": result.high}),
+            "missing": list(result.missing),
         }
-        for each in found
+        for result in found
     ]
 
 
@@ -113,20 +113,22 @@ class Digest:
     table: Table
 
 
-def digest(comparisons: Sequence[Comparison], answers: Sequence[Answer], who: Mapping[str, Series]) -> Digest | None:
+def digest(
+    comparisons: Sequence[Comparison], answers: Sequence[Answer], series_of: Mapping[str, Series]
+) -> Digest | None:
     """`answers` are those of the comparisons, in their order; None where there is no middleware beside baselines."""
     tallies: dict[str, _Tally] = {}
     decided = []
     for comparison, said in zip(comparisons, answers, strict=True):
-        standings = dict(_standings(comparison, said, who))
+        standings = dict(_standings(comparison, said, series_of))
         decided.append(_decided(standings))
-        best = _best(comparison, said, who)
-        for label, (standing, each) in standings.items():
+        best = _best(comparison, said, series_of)
+        for label, (standing, candidate) in standings.items():
             tally = tallies.setdefault(label, _Tally())
             tally.standings[standing] += 1
-            tally.findings.append(each)
+            tally.findings.append(candidate)
             if best is not None and standing not in (Standing.ALONE, Standing.UNRANKED):
-                tally.times_the_best += _times(comparison, each, best)
+                tally.times_the_best += _times(comparison, candidate, best)
     if not tallies:
         return None
     rows = [_row(label, tally) for label, tally in sorted(tallies.items(), key=_order)]
@@ -135,21 +137,21 @@ def digest(comparisons: Sequence[Comparison], answers: Sequence[Answer], who: Ma
 
 
 def _standings(
-    comparison: Comparison, said: Answer, who: Mapping[str, Series]
+    comparison: Comparison, said: Answer, series_of: Mapping[str, Series]
 ) -> Iterator[tuple[str, tuple[Standing, ExperimentFindings]]]:
-    first = {each.label for each in said.winners}
-    field_ = [each for each in comparison.experiments if not who[each.experiment.id].baseline]
-    n_ranked = sum(each.experiment.id in comparison.places for each in field_)
-    for each in field_:
-        label = who[each.experiment.id].label
-        if each.experiment.id not in comparison.places:
-            yield label, (Standing.UNRANKED, each)
+    first = {series.label for series in said.winners}
+    field_ = [candidate for candidate in comparison.experiments if not series_of[candidate.experiment.id].baseline]
+    n_ranked = sum(candidate.experiment.id in comparison.places for candidate in field_)
+    for measured in field_:
+        label = series_of[measured.experiment.id].label
+        if measured.experiment.id not in comparison.places:
+            yield label, (Standing.UNRANKED, measured)
         elif n_ranked == 1:
-            yield label, (Standing.ALONE, each)
+            yield label, (Standing.ALONE, measured)
         elif label in first:
-            yield label, (Standing.LEADS if len(first) == 1 else Standing.TIED, each)
+            yield label, (Standing.LEADS if len(first) == 1 else Standing.TIED, measured)
         else:
-            yield label, (Standing.BEHIND, each)
+            yield label, (Standing.BEHIND, measured)
 
 
 def _decided(standings: Mapping[str, tuple[Standing, ExperimentFindings]]) -> Standing:
@@ -158,16 +160,18 @@ def _decided(standings: Mapping[str, tuple[Standing, ExperimentFindings]]) -> St
     return next((standing for standing in Standing if standing in held), Standing.UNRANKED)
 
 
-def _best(comparison: Comparison, said: Answer, who: Mapping[str, Series]) -> ExperimentFindings | None:
+def _best(comparison: Comparison, said: Answer, series_of: Mapping[str, Series]) -> ExperimentFindings | None:
     if not said.winners or said.winners[0].baseline:
         return None
     label = said.winners[0].label
-    return next((each for each in comparison.experiments if who[each.experiment.id].label == label), None)
+    return next(
+        (candidate for candidate in comparison.experiments if series_of[candidate.experiment.id].label == label), None
+    )
 
 
-def _times(comparison: Comparison, each: ExperimentFindings, best: ExperimentFindings) -> list[float]:
+def _times(comparison: Comparison, candidate: ExperimentFindings, best: ExperimentFindings) -> list[float]:
     subject, metric = comparison.setting.subject, comparison.criterion.metric
-    own, first = each.estimate(subject, metric), best.estimate(subject, metric)
+    own, first = candidate.estimate(subject, metric), best.estimate(subject, metric)
     return [own.value / first.value] if own and own.value and first and first.value else []
 
 

@@ -37,32 +37,32 @@ _HEADINGS = ("fails if", "base", "head", "difference (95 %)", "")
 
 def headline(found: Sequence[JudgedCondition]) -> str:
     """`1 of 4 conditions failed, 2 passed, 1 undecided`."""
-    count = Counter(each.result.judgement for each in found)
+    count = Counter(condition.result.judgement for condition in found)
     return (
         f"{count[Judgement.REFUTED]} of {plural(len(found), 'condition')} failed, {count[Judgement.HOLDS]} passed, "
         f"{count[Judgement.UNDECIDED]} undecided"
     )
 
 
-def _setting(each: JudgedCondition) -> str:
-    pair = each.compared.pair
+def _setting(condition: JudgedCondition) -> str:
+    pair = condition.compared.pair
     return f"{pair.names[1]} against {pair.names[0]}, {pair.setting}"
 
 
-def _cells(each: JudgedCondition) -> tuple[str, str, str, str]:
+def _cells(judged_condition: JudgedCondition) -> tuple[str, str, str, str]:
     """The condition, both sides, and their difference or why there is none."""
-    shown = row(each.compared)
+    shown = row(judged_condition.compared)
     base, head = (value if value == ABSENT else f"{value} {shown.unit}" for value in (shown.first, shown.second))
-    condition = f"{each.compared.stream or ''} {each.condition.text}".strip()
-    return condition, base, head, each.result.reason or _against_words(each) or shown.difference
+    condition = f"{judged_condition.compared.stream or ''} {judged_condition.condition.text}".strip()
+    return condition, base, head, judged_condition.result.reason or _against_words(judged_condition) or shown.difference
 
 
-def _against_words(each: JudgedCondition) -> str:
+def _against_words(condition: JudgedCondition) -> str:
     """The interval of head alone that was held against a bound."""
-    found = each.against
+    found = condition.against
     if found is None or found.low is None or found.high is None:
         return ""
-    unit = unit_of(each.compared.metric)
+    unit = unit_of(condition.compared.metric)
     return f"{unit.write(found.low)} to {unit.write(found.high)} {unit.name}"
 
 
@@ -75,9 +75,10 @@ def print_gated(found: Sequence[JudgedCondition], console: Console) -> None:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
         for heading in _HEADINGS:
             table.add_column(heading, overflow="fold", no_wrap=not heading)
-        for each in own:
+        for condition in own:
             table.add_row(
-                *map(Text, _cells(each)), Text(DECISIONS[each.result.judgement], _STYLES[each.result.judgement])
+                *map(Text, _cells(condition)),
+                Text(DECISIONS[condition.result.judgement], _STYLES[condition.result.judgement]),
             )
         console.print(table)
         for words in _deliveries(own):
@@ -87,26 +88,26 @@ def print_gated(found: Sequence[JudgedCondition], console: Console) -> None:
 
 def _deliveries(found: Sequence[JudgedCondition]) -> list[str]:
     """A sentence for each pair whose sides have different deliveries."""
-    return list(dict.fromkeys(filter(None, (pair_deliveries(each.compared.pair) for each in found))))
+    return list(dict.fromkeys(filter(None, (pair_deliveries(condition.compared.pair) for condition in found))))
 
 
 def markdown(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool = True) -> str:
     """A summary for a pull request."""
     lines = [f"## Middlemark: {_mark(found, pairs, undecided_fails=undecided_fails)} {headline(found)}", ""]
     lines += [f"| setting | {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
-    for each in found:
-        cells = (_setting(each), *_cells(each))
-        lines.append(f"| {' | '.join(map(markdown_text, cells))} | {_MARKS[each.result.judgement]} |")
+    for condition in found:
+        cells = (_setting(condition), *_cells(condition))
+        lines.append(f"| {' | '.join(map(markdown_text, cells))} | {_MARKS[condition.result.judgement]} |")
     lines += ["", " ".join([_READING, *map(markdown_text, _deliveries(found))])]
-    lines += ["", *(f"- {markdown_text(each)}" for each in pairs.alone)] if pairs.alone else []
+    lines += ["", *(f"- {markdown_text(text)}" for text in pairs.alone)] if pairs.alone else []
     return "\n".join(lines) + "\n"
 
 
 def _mark(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool) -> str:
     """A tick only where everything was decided; the exit code says the same."""
-    if any(each.result.judgement is Judgement.REFUTED for each in found):
+    if any(condition.result.judgement is Judgement.REFUTED for condition in found):
         return "❌"
-    if pairs.gone or any(each.result.judgement is Judgement.UNDECIDED for each in found):
+    if pairs.gone or any(condition.result.judgement is Judgement.UNDECIDED for condition in found):
         return "❌" if undecided_fails else "❔"
     return "✅"
 
@@ -114,14 +115,14 @@ def _mark(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bo
 def junit(found: Sequence[JudgedCondition], pairs: Pairs) -> str:
     """One test case a condition and setting, and one for each experiment that head no longer has."""
     suite = TestSuite("middlemark gate")
-    for each in found:
-        _, base, head, difference = _cells(each)
-        of_what = plain_text(f"{_setting(each)} {each.compared.stream or ''}".strip())
-        case = TestCase(plain_text(each.condition.text), classname=of_what, time=0.0)
+    for condition in found:
+        _, base, head, difference = _cells(condition)
+        of_what = plain_text(f"{_setting(condition)} {condition.compared.stream or ''}".strip())
+        case = TestCase(plain_text(condition.condition.text), classname=of_what, time=0.0)
         said = plain_text(f"base {base}, head {head}: {difference}")
-        if each.result.judgement is Judgement.REFUTED:
+        if condition.result.judgement is Judgement.REFUTED:
             case.result = [Failure(said, "gate")]
-        elif each.result.judgement is Judgement.UNDECIDED:
+        elif condition.result.judgement is Judgement.UNDECIDED:
             case.result = [Skipped(f"undecided: {said}")]
         else:
             case.system_out = said
@@ -139,13 +140,13 @@ def junit(found: Sequence[JudgedCondition], pairs: Pairs) -> str:
 
 def as_data(found: Sequence[JudgedCondition]) -> list[dict[str, object]]:
     """Every condition for a program to read."""
-    compared = compared_data(each.compared for each in found)
+    compared = compared_data(condition.compared for condition in found)
     return [
         {
             **data,
-            "condition": each.condition.text,
-            "decision": DECISIONS[each.result.judgement],
-            "reason": each.result.reason or data["reason"],
+            "condition": condition.condition.text,
+            "decision": DECISIONS[condition.result.judgement],
+            "reason": condition.result.reason or data["reason"],
         }
-        for each, data in zip(found, compared, strict=True)
+        for condition, data in zip(found, compared, strict=True)
     ]

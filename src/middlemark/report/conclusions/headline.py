@@ -36,26 +36,26 @@ class Answer:
     sentences: tuple[str, ...]
 
 
-def answer(comparison: Comparison, who: Mapping[str, Series], varying: frozenset[str] = frozenset()) -> Answer:
+def answer(comparison: Comparison, series_of: Mapping[str, Series], varying: frozenset[str] = frozenset()) -> Answer:
     """Put a comparison into words; `varying` are the factors that tell it from the run's others."""
     ranked = list(comparison.ranked)
-    field = [each for each in ranked if not who[each.experiment.id].baseline] or ranked
+    field = [candidate for candidate in ranked if not series_of[candidate.experiment.id].baseline] or ranked
     load = describe_load(comparison.setting, varying)
     if comparison.setting.stream != comparison.setting.workload:  # one of several streams that run at once
         load = f"{comparison.setting.stream}, {load}"
     if not field:
         sentences = ("No experiment could be ranked; the reasons are in the table.",)
         return Answer(comparison.setting.workload, load, (), "No answer", sentences)
-    first = [each for each in field if not any(comparison.is_behind(each, other) for other in field)]
+    first = [candidate for candidate in field if not any(comparison.is_behind(candidate, other) for other in field)]
     best, tied = first[0], first[1:]
-    winners = tuple(who[each.experiment.id] for each in (best, *tied))
-    differ = DIFFER if differing_deliveries(field, who) else ""
+    winners = tuple(series_of[candidate.experiment.id] for candidate in (best, *tied))
+    differ = DIFFER if differing_deliveries(field, series_of) else ""
     said = [
         _figure(comparison, best, winners),
-        _lead(comparison, best, field, who),
-        _limit(comparison, best, who),
-        fault_sentence(best, comparison, who[best.experiment.id].label) if comparison.faulty else "",
-        differing_deliveries(ranked, who),
+        _lead(comparison, best, field, series_of),
+        _limit(comparison, best, series_of),
+        fault_sentence(best, comparison, series_of[best.experiment.id].label) if comparison.faulty else "",
+        differing_deliveries(ranked, series_of),
     ]
     return Answer(
         comparison.setting.workload,
@@ -75,8 +75,10 @@ CONDITIONS = ("deployment", "cpu_load", "faults", "link", "host")
 def distinguishing(comparisons: Sequence[Comparison]) -> frozenset[str]:
     """The factors that tell settings of one workload apart."""
     found: set[str] = set()
-    for workload in {each.setting.workload for each in comparisons}:
-        own = [dict(each.setting.factors) for each in comparisons if each.setting.workload == workload]
+    for workload in {comparison.setting.workload for comparison in comparisons}:
+        own = [
+            dict(comparison.setting.factors) for comparison in comparisons if comparison.setting.workload == workload
+        ]
         names = {name for factors in own for name in factors}
         found |= {name for name in names if len({factors.get(name) for factors in own}) > 1}
     return frozenset(found)
@@ -136,7 +138,7 @@ def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[S
     if best.n_valid < FEWEST_BLOCKS:
         trials = plural(best.n_valid, "trial")
         return f"{winners[0].label} has {what} of {len(winners)}, but {trials} of each can't decide"
-    return f"{listed([each.label for each in winners])} tie for {what}"
+    return f"{listed([series.label for series in winners])} tie for {what}"
 
 
 def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...]) -> str:
@@ -163,11 +165,11 @@ def _lead(
     comparison: Comparison,
     best: ExperimentFindings,
     field: list[ExperimentFindings],
-    who: Mapping[str, Series],
+    series_of: Mapping[str, Series],
 ) -> str:
-    behind = [each for each in field if comparison.is_behind(each, best)]
+    behind = [candidate for candidate in field if comparison.is_behind(candidate, best)]
     if behind:
-        return _against(comparison, best, behind[0], who)
+        return _against(comparison, best, behind[0], series_of)
     if len(field) > 1:
         return "No other is significantly different."
     if len(comparison.experiments) > len(comparison.ranked):
@@ -176,12 +178,12 @@ def _lead(
 
 
 def _against(
-    comparison: Comparison, best: ExperimentFindings, other: ExperimentFindings, who: Mapping[str, Series]
+    comparison: Comparison, best: ExperimentFindings, other: ExperimentFindings, series_of: Mapping[str, Series]
 ) -> str:
     ratio = comparison.ratio(other, best)
     if ratio is None:
         return ""
-    name = who[other.experiment.id].label
+    name = series_of[other.experiment.id].label
     takes = "takes" if comparison.criterion.lower_is_better else "transmits"
     return f"The next that is significantly different, {name}, {takes} {times(ratio, _as_what(comparison))}."
 
@@ -190,17 +192,17 @@ def _as_what(comparison: Comparison) -> str:
     return "as long" if comparison.criterion.lower_is_better else "as much"
 
 
-def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, Series]) -> str:
+def _limit(comparison: Comparison, best: ExperimentFindings, series_of: Mapping[str, Series]) -> str:
     """How far the winner is from the best baseline."""
     baselines = [
-        each
-        for each in comparison.experiments
-        if each.experiment.id in comparison.places and who[each.experiment.id].baseline
+        candidate
+        for candidate in comparison.experiments
+        if candidate.experiment.id in comparison.places and series_of[candidate.experiment.id].baseline
     ]
-    if not baselines or who[best.experiment.id].baseline:
+    if not baselines or series_of[best.experiment.id].baseline:
         return ""
     ratio = comparison.ratio(best, baselines[0])
-    name = who[baselines[0].experiment.id].label
+    name = series_of[baselines[0].experiment.id].label
     if ratio is None:
         return ""
     said = judge_difference(ratio, lower_is_better=comparison.criterion.lower_is_better).verdict
@@ -212,8 +214,10 @@ def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, S
 
 def interval_words(findings: RunFindings) -> str:
     """What an interval of this run means, given how many trials it rests on."""
-    planned = [each for each in findings.experiments if each.experiment.search is None] or findings.experiments
-    counts = [each.n_valid for each in planned if each.n_valid]
+    planned = [
+        candidate for candidate in findings.experiments if candidate.experiment.search is None
+    ] or findings.experiments
+    counts = [candidate.n_valid for candidate in planned if candidate.n_valid]
     n, most = min(counts, default=0), max(counts, default=0)
     if most < 2:
         return "With a single trial there are no confidence intervals, and nothing is decided."
@@ -233,7 +237,7 @@ def interval_words(findings: RunFindings) -> str:
 
 def _rough_words(findings: RunFindings) -> str:
     """What `≈` before an interval says, where one has it."""
-    if not any(found.is_rough for each in findings.experiments for found in each.estimates.values()):
+    if not any(found.is_rough for candidate in findings.experiments for found in candidate.estimates.values()):
         return ""
     return (
         "≈: a rough interval, over the samples of all trials together although trials differ by more than "

@@ -52,7 +52,7 @@ class HeatMap:
     """In a sentence, which row has which delivery; empty where all have the same."""
 
 
-def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mapping[str, Series]) -> list[HeatMap]:
+def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], series_of: Mapping[str, Series]) -> list[HeatMap]:
     """A map for each load of which something varies; empty for a run with a single setting of each."""
     across = next((name for name in ACROSS if _varies(comparisons, name)), None)
     if across is None:
@@ -61,7 +61,7 @@ def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mappin
     for comparison, section in zip(comparisons, ids, strict=True):
         groups.setdefault(_title(comparison, across), []).append((comparison, section))
     varying = distinguishing(comparisons)
-    return [_heat_map(title, across, group, who, varying) for title, group in groups.items()]
+    return [_heat_map(title, across, group, series_of, varying) for title, group in groups.items()]
 
 
 def heat_table(heat_map: HeatMap) -> Table:
@@ -80,8 +80,8 @@ def heat_table(heat_map: HeatMap) -> Table:
 
 def _varies(comparisons: Sequence[Comparison], name: str) -> bool:
     by_workload: dict[str, set[str | None]] = {}
-    for each in comparisons:
-        by_workload.setdefault(each.setting.workload, set()).add(dict(each.setting.factors).get(name))
+    for comparison in comparisons:
+        by_workload.setdefault(comparison.setting.workload, set()).add(dict(comparison.setting.factors).get(name))
     return any(len(values) > 1 for values in by_workload.values())
 
 
@@ -100,27 +100,27 @@ def _heat_map(
     title: str,
     across: str,
     group: Sequence[tuple[Comparison, str]],
-    who: Mapping[str, Series],
+    series_of: Mapping[str, Series],
     varying: frozenset[str],
 ) -> HeatMap:
     columns = tuple(dict.fromkeys(_column(comparison, across) for comparison, _ in group))
     found: dict[tuple[str, str], dict[str, tuple[ExperimentFindings, Comparison, str]]] = {}
     for comparison, section in group:
-        for each in comparison.experiments:
-            series = who[each.experiment.id]
+        for candidate in comparison.experiments:
+            series = series_of[candidate.experiment.id]
             key = (series.label, series.colour)
             if _column(comparison, across) in found.get(key, {}):  # they differ in what the title leaves out
                 key = (f"{series.label} ({_left_out(comparison, across, varying)})", series.colour)
-            found.setdefault(key, {})[_column(comparison, across)] = (each, comparison, section)
+            found.setdefault(key, {})[_column(comparison, across)] = (candidate, comparison, section)
     cells = [cell for of_columns in found.values() for cell in of_columns.values()]
-    values = [value for each, comparison, _ in cells if (value := _value(each, comparison)) is not None]
+    values = [value for measured, comparison, _ in cells if (value := _value(measured, comparison)) is not None]
     rows = tuple(
         (label, colour, tuple(_cell(own[name], values) if name in own else None for name in columns))
         for (label, colour), own in sorted(found.items())
     )
     kind = group[0][0].criterion.distribution
     unit = f"median, {unit_of(kind).name}" if kind else "payload, MB/s"
-    labelled = [(label, each) for (label, _), own in sorted(found.items()) for each, _, _ in own.values()]
+    labelled = [(label, measured) for (label, _), own in sorted(found.items()) for measured, _, _ in own.values()]
     return HeatMap(title, unit, columns, rows, trials_behind(labelled), deliveries_of(labelled))
 
 
@@ -136,19 +136,19 @@ def _left_out(comparison: Comparison, across: str, varying: frozenset[str]) -> s
     )
 
 
-def _value(each: ExperimentFindings, comparison: Comparison) -> float | None:
-    estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
+def _value(candidate: ExperimentFindings, comparison: Comparison) -> float | None:
+    estimate = candidate.estimate(comparison.setting.subject, comparison.criterion.metric)
     return estimate.value if estimate and estimate.value and estimate.value > 0 else None
 
 
 def _cell(found: tuple[ExperimentFindings, Comparison, str], values: Sequence[float]) -> HeatCell:
-    each, comparison, section = found
-    value = _value(each, comparison)
-    why = comparison.unranked.get(each.experiment.id, "")
+    candidate, comparison, section = found
+    value = _value(candidate, comparison)
+    why = comparison.unranked.get(candidate.experiment.id, "")
     if value is None:
-        return HeatCell(_outcome(each, comparison), None, why, section)
+        return HeatCell(_outcome(candidate, comparison), None, why, section)
     unit = unit_of(comparison.criterion.distribution)
-    estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
+    estimate = candidate.estimate(comparison.setting.subject, comparison.criterion.metric)
     return HeatCell(estimate_cell(estimate, unit).text, _heat(value, values, comparison), why, section)
 
 
@@ -160,14 +160,14 @@ def _heat(value: float, values: Sequence[float], comparison: Comparison) -> floa
     return heat if comparison.criterion.lower_is_better else 1 - heat
 
 
-def _outcome(each: ExperimentFindings, comparison: Comparison) -> str:
+def _outcome(candidate: ExperimentFindings, comparison: Comparison) -> str:
     """The word for a cell without a value: how most trials ended."""
-    if each.n_valid:
-        if each.accounting.overloaded.get(comparison.setting.stream) == each.n_valid:
+    if candidate.n_valid:
+        if candidate.accounting.overloaded.get(comparison.setting.stream) == candidate.n_valid:
             return "overloaded"
-        estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
+        estimate = candidate.estimate(comparison.setting.subject, comparison.criterion.metric)
         if estimate and estimate.method is Method.WITHIN_CLOCKS:
             return "within clocks"
         return "too few samples" if estimate and estimate.n_messages else "nothing in time"
-    most = Counter(outcome.kind for outcome in each.outcomes).most_common(1)
+    most = Counter(outcome.kind for outcome in candidate.outcomes).most_common(1)
     return most[0][0].replace("_", " ") if most else "damaged"

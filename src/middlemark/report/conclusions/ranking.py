@@ -47,7 +47,7 @@ CLOCKS = "± after a one-way time: how wrong it may be because of the clocks of 
 class Line:
     """One candidate's line of a ranking."""
 
-    who: Series
+    series: Series
     rank: str
     """`1`, or `2–5` where several come into question; empty where it is not ranked."""
     tied_with: tuple[str, ...]
@@ -115,11 +115,11 @@ NAMES = {
 }
 
 
-def ranking_table(comparison: Comparison, who: Mapping[str, Series]) -> Ranking:
+def ranking_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Ranking:
     """Every experiment of a comparison, the ranked ones first."""
-    extremes = _extremes([_span(comparison, each) for each in comparison.experiments])
-    lines = tuple(_line(comparison, each, who, extremes) for each in comparison.experiments)
-    return Ranking(_columns(comparison), lines, differing_deliveries(comparison.ranked, who))
+    extremes = _extremes([_span(comparison, candidate) for candidate in comparison.experiments])
+    lines = tuple(_line(comparison, candidate, series_of, extremes) for candidate in comparison.experiments)
+    return Ranking(_columns(comparison), lines, differing_deliveries(comparison.ranked, series_of))
 
 
 def _columns(comparison: Comparison) -> tuple[RankingColumn, ...]:
@@ -142,7 +142,7 @@ def _columns(comparison: Comparison) -> tuple[RankingColumn, ...]:
         _column(Column("n", "trials × messages"), lambda line: line.n, Terminal.NEVER),
         _column(DELIVERY, lambda line: line.delivery, Terminal.WHERE_WIDE),
     )
-    return tuple(each for each in found if each.column is not intended or kind is Distribution.LATENCY_FROM_SEND)
+    return tuple(column for column in found if column.column is not intended or kind is Distribution.LATENCY_FROM_SEND)
 
 
 def _column(
@@ -159,11 +159,11 @@ def _column(
 def ranking_as_table(ranking: Ranking, detail: str) -> Table:
     """The ranking with every column, for a file of its own."""
     rows: list[Row] = [
-        (line.who.label, line.rank, *(column.cell(line) for column in ranking.columns)) for line in ranking.lines
+        (line.series.label, line.rank, *(column.cell(line) for column in ranking.columns)) for line in ranking.lines
     ]
-    unranked = [f"{line.who.label} is not ranked: {line.unranked}." for line in ranking.lines if line.unranked]
+    unranked = [f"{line.series.label} is not ranked: {line.unranked}." for line in ranking.lines if line.unranked]
     caption = "In brackets: confidence intervals over trials. Ranks are intervals that hold together with 95 %."
-    columns = (MIDDLEWARE, *named("rank"), *(each.column for each in ranking.columns))
+    columns = (MIDDLEWARE, *named("rank"), *(column.column for column in ranking.columns))
     return table(
         "Ranking",
         columns,
@@ -177,8 +177,8 @@ Span = tuple[float, float, float]
 """Low end, value, high end."""
 
 
-def _span(comparison: Comparison, each: ExperimentFindings) -> Span | None:
-    estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
+def _span(comparison: Comparison, candidate: ExperimentFindings) -> Span | None:
+    estimate = candidate.estimate(comparison.setting.subject, comparison.criterion.metric)
     if estimate is None or estimate.value is None or estimate.value <= 0:
         return None
     low, high = estimate.low or estimate.value, estimate.high or estimate.value
@@ -195,36 +195,36 @@ def _strip(span: Span | None, extremes: tuple[float, float] | None) -> Span | No
     if span is None or extremes is None or extremes[0] == extremes[1]:
         return None
     width = math.log(extremes[1] / extremes[0])
-    low, value, high = (math.log(each / extremes[0]) / width for each in span)
+    low, value, high = (math.log(number / extremes[0]) / width for number in span)
     return low, value, high
 
 
 def _line(
     comparison: Comparison,
-    each: ExperimentFindings,
-    who: Mapping[str, Series],
+    candidate: ExperimentFindings,
+    series_of: Mapping[str, Series],
     extremes: tuple[float, float] | None,
 ) -> Line:
-    stream, name = comparison.setting.subject, each.experiment.id
-    main = each.estimate(stream, comparison.criterion.metric)
+    stream, name = comparison.setting.subject, candidate.experiment.id
+    main = candidate.estimate(stream, comparison.criterion.metric)
     place = comparison.places.get(name)
     ratio = comparison.to_best.get(name)
     return Line(
-        who=who[name],
+        series=series_of[name],
         rank=place.text if place else "",
-        tied_with=tuple(who[other].label for other in place.tied_with) if place else (),
+        tied_with=tuple(series_of[other].label for other in place.tied_with) if place else (),
         main=estimate_cell(main, unit_of(comparison.criterion.distribution)),
-        tail=_tail(comparison, each, comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND),
-        tail_from_intended=_tail(comparison, each, Distribution.LATENCY_FROM_INTENDED),
+        tail=_tail(comparison, candidate, comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND),
+        tail_from_intended=_tail(comparison, candidate, Distribution.LATENCY_FROM_INTENDED),
         to_best=Cell(times(ratio)) if ratio else NOTHING,
-        loss=estimate_cell(each.estimate(stream, loss_metric(comparison)), PERCENT),
-        first_message=estimate_cell(each.estimate(TRIAL, "first_message_ns"), MILLISECONDS),
-        cpu=estimate_cell(each.estimate(TRIAL, "cpu_percent_of_core"), PERCENT_OF_CORE),
-        memory=estimate_cell(each.estimate(TRIAL, "peak_memory_bytes"), MEBIBYTES),
+        loss=estimate_cell(candidate.estimate(stream, loss_metric(comparison)), PERCENT),
+        first_message=estimate_cell(candidate.estimate(TRIAL, "first_message_ns"), MILLISECONDS),
+        cpu=estimate_cell(candidate.estimate(TRIAL, "cpu_percent_of_core"), PERCENT_OF_CORE),
+        memory=estimate_cell(candidate.estimate(TRIAL, "peak_memory_bytes"), MEBIBYTES),
         n=_n(main),
-        delivery=delivery_cell(each),
+        delivery=delivery_cell(candidate),
         unranked=comparison.unranked.get(name, ""),
-        strip=_strip(_span(comparison, each), extremes),
+        strip=_strip(_span(comparison, candidate), extremes),
     )
 
 
@@ -251,10 +251,10 @@ def lacks_samples(estimate: Estimate | None, level: float) -> bool:
     return 0 < estimate.n_messages < needed(level)
 
 
-def _tail(comparison: Comparison, each: ExperimentFindings, kind: Distribution) -> Cell:
+def _tail(comparison: Comparison, candidate: ExperimentFindings, kind: Distribution) -> Cell:
     """The 99 % quantile; where no number of trials supports it, the highest that is supported, named."""
     stream = comparison.setting.subject
-    p99, p90 = (each.estimate(stream, quantile_metric(kind, name)) for name in ("p99", "p90"))
+    p99, p90 = (candidate.estimate(stream, quantile_metric(kind, name)) for name in ("p99", "p90"))
     unit = tail_unit_of(comparison.criterion.distribution)
     lower = estimate_cell(p90, unit)
     if lacks_samples(p99, LEVELS["p99"]) and not lower.is_missing:

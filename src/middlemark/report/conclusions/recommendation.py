@@ -64,28 +64,30 @@ def recommendation(findings: RunFindings) -> Recommendation | None:
     demand = parse_given_demand(findings.manifest.suite_text, file=str(findings.folder.manifest_path))
     if demand is None:
         return None
-    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
-    return recommended(fitness(demand, findings.experiments), who)
+    series_of = series_by_experiment(findings.manifest, (candidate.experiment for candidate in findings.experiments))
+    return recommended(fitness(demand, findings.experiments), series_of)
 
 
-def recommended(found: Fitness, who: Mapping[str, Series]) -> Recommendation:
+def recommended(found: Fitness, series_of: Mapping[str, Series]) -> Recommendation:
     """Put the judgement of all candidates into words."""
-    first = _best(found, who)
+    first = _best(found, series_of)
     said = [
-        _use_sentence(first, who),
-        _baseline(first, found, who),
-        _cheapest(found, who),
+        _use_sentence(first, series_of),
+        _baseline(first, found, series_of),
+        _cheapest(found, series_of),
         *_never_late(first),
-        differing_deliveries((each.findings for each in found.fitting), who),
+        differing_deliveries((candidate.findings for candidate in found.fitting), series_of),
     ]
     return Recommendation(
         application=found.demand.application,
         demand=demand_words(found.demand),
-        headline=_headline(first, found, who),
+        headline=_headline(first, found, series_of),
         sentences=tuple(sentence for sentence in said if sentence),
-        fitting=fitting_table(found, who) if found.fitting else None,
-        others=tuple((candidate_label(each, who), why(each)) for each in (*found.undecided, *found.excluded)),
-        requirements=requirement_table(found, who),
+        fitting=fitting_table(found, series_of) if found.fitting else None,
+        others=tuple(
+            (candidate_label(candidate, series_of), why(candidate)) for candidate in (*found.undecided, *found.excluded)
+        ),
+        requirements=requirement_table(found, series_of),
         has_fitting=bool(found.fitting),
     )
 
@@ -97,42 +99,46 @@ def demand_words(demand: Demand) -> str:
     return f"{plural(len(demand.streams), 'stream')} between {len(demand.processes)} processes {where}"
 
 
-def _best(found: Fitness, who: Mapping[str, Series]) -> tuple[Candidate, ...]:
+def _best(found: Fitness, series_of: Mapping[str, Series]) -> tuple[Candidate, ...]:
     """Those that nothing else is significantly better than; baselines only where nothing but them fits."""
-    field = [each for each in found.fitting if not who[each.id].baseline] or list(found.fitting)
-    return tuple(each for each in field if not any(other.id in found.places[each.id].behind for other in field))
+    field = [candidate for candidate in found.fitting if not series_of[candidate.id].baseline] or list(found.fitting)
+    return tuple(
+        candidate for candidate in field if not any(other.id in found.places[candidate.id].behind for other in field)
+    )
 
 
-def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Series]) -> str:
-    names = [who[each.id].label for each in first]
+def _headline(first: Sequence[Candidate], found: Fitness, series_of: Mapping[str, Series]) -> str:
+    names = [series_of[candidate.id].label for candidate in first]
     if not first:
         if found.undecided:
             return f"It is undecided whether any candidate meets all requirements of {found.demand.application}"
         return f"No candidate meets all requirements of {found.demand.application}"
-    if who[first[0].id].baseline:
+    if series_of[first[0].id].baseline:
         are = f"baseline {names[0]} is" if len(names) == 1 else f"baselines {listed(names)} are"
         return f"Only the {are} shown to meet all requirements of {found.demand.application}"
     if first[0].use is None:
         meet = "meets" if len(names) == 1 else "meet"
         return f"{listed(names)} {meet} all requirements; without a required deadline they can't be ranked"
-    return _most_to_spare(names, [each.findings for each in found.fitting if not who[each.id].baseline], who)
+    return _most_to_spare(
+        names, [candidate.findings for candidate in found.fitting if not series_of[candidate.id].baseline], series_of
+    )
 
 
-def _most_to_spare(names: list[str], field: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> str:
+def _most_to_spare(names: list[str], field: Sequence[ExperimentFindings], series_of: Mapping[str, Series]) -> str:
     if len(field) == 1:
         return f"{names[0]} alone meets all requirements"
-    differ = DIFFER if differing_deliveries(field, who) else ""
+    differ = DIFFER if differing_deliveries(field, series_of) else ""
     if len(names) == 1:
         return f"{names[0]} meets all requirements with the most to spare{differ}"
     return f"{listed(names)} meet all requirements with no significant difference in what they have to spare{differ}"
 
 
-def _use_sentence(first: Sequence[Candidate], who: Mapping[str, Series]) -> str:
+def _use_sentence(first: Sequence[Candidate], series_of: Mapping[str, Series]) -> str:
     if not first or first[0].use is None:
         return ""
     best = first[0]
     check = next(c for c in best.checks if c.requirement is Requirement.DEADLINE and c.stream == first[0].use.stream)
-    whose = "Its tightest stream" if len(first) == 1 else f"The tightest stream of {who[best.id].label}"
+    whose = "Its tightest stream" if len(first) == 1 else f"The tightest stream of {series_of[best.id].label}"
     return f"{whose} is {check.stream.topic}: {_took(check)}, {margin(best.use)} to spare."
 
 
@@ -147,27 +153,27 @@ def _took(check: Check) -> str:
     return f"{part} {took} of the {DURATION.text(deadline_ns)} allowed"
 
 
-def _baseline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Series]) -> str:
-    limits = [each for each in found.fitting if who[each.id].baseline]
-    if not limits or not first or who[first[0].id].baseline or limits[0].use is None:
+def _baseline(first: Sequence[Candidate], found: Fitness, series_of: Mapping[str, Series]) -> str:
+    limits = [candidate for candidate in found.fitting if series_of[candidate.id].baseline]
+    if not limits or not first or series_of[first[0].id].baseline or limits[0].use is None:
         return ""
-    return f"The machine's own limit, {who[limits[0].id].label}, has {margin(limits[0].use)} to spare."
+    return f"The machine's own limit, {series_of[limits[0].id].label}, has {margin(limits[0].use)} to spare."
 
 
-def _cheapest(found: Fitness, who: Mapping[str, Series]) -> str:
+def _cheapest(found: Fitness, series_of: Mapping[str, Series]) -> str:
     """Who takes the least CPU among those that fit, baselines apart."""
-    places = [place for place in found.cheapest if not who[place.key].baseline]
+    places = [place for place in found.cheapest if not series_of[place.key].baseline]
     if len(places) < 2:
         return ""
-    cpu = {each.id: each.cost.cpu for each in found.fitting}
+    cpu = {candidate.id: candidate.cost.cpu for candidate in found.fitting}
     least = places[0]
     names = [place.key for place in places if place.key == least.key or least.key in place.tied_with]
     cost = estimate_cell(cpu[least.key], PERCENT_OF_CORE).words
     if len(names) == 1:
-        return f"Of those that fit, {who[least.key].label} takes the least CPU time: {cost}."
-    others = listed([who[name].label for name in names if name != least.key])
+        return f"Of those that fit, {series_of[least.key].label} takes the least CPU time: {cost}."
+    others = listed([series_of[name].label for name in names if name != least.key])
     differ = "does not differ" if len(names) == 2 else "do not differ"
-    return f"Of those that fit, {who[least.key].label} takes {cost} of CPU time; {others} {differ} significantly."
+    return f"Of those that fit, {series_of[least.key].label} takes {cost} of CPU time; {others} {differ} significantly."
 
 
 def _never_late(first: Sequence[Candidate]) -> Iterable[str]:

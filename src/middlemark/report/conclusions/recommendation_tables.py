@@ -42,9 +42,9 @@ READING = (
 WHOLE_PERCENT = Unit("%", PERCENT.size, "{:.0f}".format)
 
 
-def fitting_table(found: Fitness, who: Mapping[str, Series]) -> Table:
+def fitting_table(found: Fitness, series_of: Mapping[str, Series]) -> Table:
     """Those that meet all requirements, the most to spare first, with their cost."""
-    wired = any(each.cost.wire_bits_per_s is not None for each in found.fitting)
+    wired = any(candidate.cost.wire_bits_per_s is not None for candidate in found.fitting)
     columns = (
         MIDDLEWARE,
         DELIVERY,
@@ -56,22 +56,22 @@ def fitting_table(found: Fitness, who: Mapping[str, Series]) -> Table:
     )
     rows = [
         (
-            candidate_label(each, who),
-            delivery_cell(each.findings),
-            found.places[each.id].text,
-            margin(each.use),
-            each.use.stream.topic if each.use else NOTHING,
-            estimate_cell(each.cost.cpu, PERCENT_OF_CORE),
-            Cell(each.cost.memory_bytes, MEBIBYTES),
-            *([Cell(each.cost.wire_bits_per_s, MEGABITS_ON_WIRE_PER_S)] if wired else []),
+            candidate_label(candidate, series_of),
+            delivery_cell(candidate.findings),
+            found.places[candidate.id].text,
+            margin(candidate.use),
+            candidate.use.stream.topic if candidate.use else NOTHING,
+            estimate_cell(candidate.cost.cpu, PERCENT_OF_CORE),
+            Cell(candidate.cost.memory_bytes, MEBIBYTES),
+            *([Cell(candidate.cost.wire_bits_per_s, MEGABITS_ON_WIRE_PER_S)] if wired else []),
         )
-        for each in found.fitting
+        for candidate in found.fitting
     ]
     return table("Those that meet all requirements", columns, rows, f"{READING} {_memory_words(found.fitting)}")
 
 
 def _memory_words(fitting: Sequence[Candidate]) -> str:
-    if all(each.cost.sampled for each in fitting):
+    if all(candidate.cost.sampled for candidate in fitting):
         return "Memory of all processes and services, shared pages divided among their users."
     return "Peak resident memory of all processes and services."
 
@@ -79,19 +79,19 @@ def _memory_words(fitting: Sequence[Candidate]) -> str:
 _MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED: "?"}
 
 
-def requirement_table(found: Fitness, who: Mapping[str, Series]) -> Table:
+def requirement_table(found: Fitness, series_of: Mapping[str, Series]) -> Table:
     """A row a candidate that was judged, a column a stream."""
-    judged = [each for each in (*found.fitting, *found.undecided, *found.excluded) if not each.excluded]
+    judged = [candidate for candidate in (*found.fitting, *found.undecided, *found.excluded) if not candidate.excluded]
     return table(
         "Each requirement",
         (MIDDLEWARE, DELIVERY, *values(*(_required(stream) for stream in found.demand.streams))),
         [
             (
-                candidate_label(each, who),
-                delivery_cell(each.findings),
-                *(_check_words(each, stream) for stream in found.demand.streams),
+                candidate_label(candidate, series_of),
+                delivery_cell(candidate.findings),
+                *(_check_words(candidate, stream) for stream in found.demand.streams),
             )
-            for each in judged
+            for candidate in judged
         ],
         "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception.",
     )
@@ -116,9 +116,9 @@ def _result_words(check: Check) -> str:
     return f"{name}{estimate_cell(check.estimate, unit).words} {mark}"
 
 
-def candidate_label(candidate: Candidate, who: Mapping[str, Series]) -> str:
+def candidate_label(candidate: Candidate, series_of: Mapping[str, Series]) -> str:
     """Its name, marked where it is a baseline."""
-    return f"{who[candidate.id].label}{' †' if who[candidate.id].baseline else ''}"
+    return f"{series_of[candidate.id].label}{' †' if series_of[candidate.id].baseline else ''}"
 
 
 def margin(use: Use | None) -> str:

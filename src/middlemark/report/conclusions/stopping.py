@@ -18,33 +18,33 @@ from middlemark.suite.yaml.quantity import plural
 NAMED_BY_LABEL = {"middleware", "profile"}
 
 
-def stop_lines(findings: RunFindings, who: Mapping[str, Series]) -> list[str]:
+def stop_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
     """How many are narrow enough, and each that is not."""
-    known = _known(findings, who)
-    wide = [each for each in known if not each.settled]
+    known = _known(findings, series_of)
+    wide = [width for width in known if not width.settled]
     if not known:
         return []
     first = f"{len(known) - len(wide)} of {plural(len(known), 'metric')} are known as well as requested"
-    names = _names(findings, who)
-    return [first, *(f"{names[each.experiment]}: {_open_words(each)}" for each in wide)]
+    names = _names(findings, series_of)
+    return [first, *(f"{names[width.experiment]}: {_open_words(width)}" for width in wide)]
 
 
-def stop_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | None:
+def stop_table(findings: RunFindings, series_of: Mapping[str, Series]) -> Table | None:
     """Every metric of the suite's `stop`."""
-    known = _known(findings, who)
+    known = _known(findings, series_of)
     if not known:
         return None
-    names = _names(findings, who)
+    names = _names(findings, series_of)
     rows = [
         (
-            names[each.experiment],
-            _metric(each),
-            Cell(each.n_trials),
-            NOTHING if each.relative_width is None else f"± {_percent(each.relative_width)}",
-            f"± {_percent(each.allowed)}",
-            "narrow enough" if each.settled else f"open: {each.reason}",
+            names[width.experiment],
+            _metric(width),
+            Cell(width.n_trials),
+            NOTHING if width.relative_width is None else f"± {_percent(width.relative_width)}",
+            f"± {_percent(width.allowed)}",
+            "narrow enough" if width.settled else f"open: {width.reason}",
         )
-        for each in sorted(known, key=lambda width: (width.settled, names[width.experiment], width.figure))
+        for width in sorted(known, key=lambda width: (width.settled, names[width.experiment], width.figure))
     ]
     return table(
         "Enough trials",
@@ -55,29 +55,33 @@ def stop_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | None
     )
 
 
-def _known(findings: RunFindings, who: Mapping[str, Series]) -> list[Width]:
+def _known(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Width]:
     """Of the experiments that are shown."""
-    return [each for each in findings.manifest.widths if each.experiment in who]
+    return [width for width in findings.manifest.widths if width.experiment in series_of]
 
 
-def _names(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, str]:
-    experiments = [each.experiment for each in findings.experiments]
+def _names(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[str, str]:
+    experiments = [candidate.experiment for candidate in findings.experiments]
     varying = [name for name in varying_factors(experiments) if name not in NAMED_BY_LABEL and "option." not in name]
     return {
-        each.id: " ".join([who[each.id].label, *(each.factors[name] for name in varying if name in each.factors)])
-        for each in experiments
+        experiment.id: " ".join(
+            [
+                series_of[experiment.id].label,
+                *(experiment.factors[name] for name in varying if name in experiment.factors),
+            ]
+        )
+        for experiment in experiments
     }
 
 
-def _open_words(each: Width) -> str:
-    reach = "" if each.relative_width is None else f"± {_percent(each.relative_width)} after "
-    return (
-        f"{_metric(each)} {reach}{plural(each.n_trials, 'trial')}, ± {_percent(each.allowed)} requested: {each.reason}"
-    )
+def _open_words(width: Width) -> str:
+    reach = "" if width.relative_width is None else f"± {_percent(width.relative_width)} after "
+    requested = f"± {_percent(width.allowed)} requested"
+    return f"{_metric(width)} {reach}{plural(width.n_trials, 'trial')}, {requested}: {width.reason}"
 
 
-def _metric(each: Width) -> str:
-    return f"{each.stream} {each.figure}" if each.stream else each.figure
+def _metric(width: Width) -> str:
+    return f"{width.stream} {width.figure}" if width.stream else width.figure
 
 
 def _percent(share: float) -> str:

@@ -39,30 +39,33 @@ class Warned:
         return of_each(self.trials)
 
 
-def warned_of(findings: RunFindings, who: Mapping[str, Series]) -> list[Warned]:
+def warned_of(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Warned]:
     """Every kind, observed trials' too, in the order of their names."""
     first: dict[WarningKind, Caution] = {}
     trials: dict[WarningKind, Counter[str]] = {}
-    for each in findings.experiments:
-        for caution, count in _cautions(each):
+    for candidate in findings.experiments:
+        for caution, count in _cautions(candidate):
             first.setdefault(caution.kind, caution)
-            trials.setdefault(caution.kind, Counter())[who[each.experiment.id].label] += count
+            trials.setdefault(caution.kind, Counter())[series_of[candidate.experiment.id].label] += count
     return [Warned(first[kind], trials[kind]) for kind in sorted(first)]
 
 
-def _cautions(each: ExperimentFindings) -> Iterator[tuple[Caution, int]]:
-    for found in (each, *each.observed.values()):
+def _cautions(candidate: ExperimentFindings) -> Iterator[tuple[Caution, int]]:
+    for found in (candidate, *candidate.observed.values()):
         for caution, count in found.cautions:
-            if each.experiment.search is None or caution.kind is not WarningKind.OVERLOAD:  # a search looks for that
+            if (
+                candidate.experiment.search is None or caution.kind is not WarningKind.OVERLOAD
+            ):  # a search looks for that
                 yield caution, count
 
 
-def warnings_data(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, list[dict[str, object]]]:
+def warnings_data(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[str, list[dict[str, object]]]:
     """The same for a program to read, with the warnings of the machine."""
     return {
         "machine": [caution.model_dump(mode="json") for caution in findings.manifest.warnings],
         "trials": [
-            {**each.first.model_dump(mode="json"), "n_trials": dict(each.trials)} for each in warned_of(findings, who)
+            {**warned.first.model_dump(mode="json"), "n_trials": dict(warned.trials)}
+            for warned in warned_of(findings, series_of)
         ],
     }
 
@@ -87,34 +90,34 @@ class Uncounted:
         return of_each(self.trials)
 
 
-def uncounted(findings: RunFindings, who: Mapping[str, Series]) -> list[Uncounted]:
+def uncounted(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Uncounted]:
     """Every outcome that does not count, observed trials' too, in the order of their names."""
     first: dict[tuple[str, str], TrialOutcome] = {}
     trials: dict[tuple[str, str], Counter[str]] = {}
-    for each in findings.experiments:
-        for outcome in _uncounted(each):
+    for candidate in findings.experiments:
+        for outcome in _uncounted(candidate):
             key = (outcome.kind, outcome.reason)
             first.setdefault(key, outcome)
-            trials.setdefault(key, Counter())[who[each.experiment.id].label] += 1
+            trials.setdefault(key, Counter())[series_of[candidate.experiment.id].label] += 1
     return [Uncounted(first[key], trials[key]) for key in sorted(first)]
 
 
-def _uncounted(each: ExperimentFindings) -> Iterator[TrialOutcome]:
-    for found in (each, *each.observed.values()):
+def _uncounted(candidate: ExperimentFindings) -> Iterator[TrialOutcome]:
+    for found in (candidate, *candidate.observed.values()):
         for outcome in found.outcomes:
             if outcome.kind not in ACCEPTED and not is_sought(outcome.step, outcome.kind):
                 yield outcome
 
 
-def uncounted_data(findings: RunFindings, who: Mapping[str, Series]) -> list[dict[str, object]]:
+def uncounted_data(findings: RunFindings, series_of: Mapping[str, Series]) -> list[dict[str, object]]:
     """The same for a program to read."""
     return [
         {
-            "outcome": each.first.kind,
-            "reason": each.first.reason or None,
-            "first_trial": each.first.trial,
-            "text": each.first.detail,
-            "n_trials": dict(each.trials),
+            "outcome": group.first.kind,
+            "reason": group.first.reason or None,
+            "first_trial": group.first.trial,
+            "text": group.first.detail,
+            "n_trials": dict(group.trials),
         }
-        for each in uncounted(findings, who)
+        for group in uncounted(findings, series_of)
     ]

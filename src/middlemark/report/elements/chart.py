@@ -51,24 +51,24 @@ class Identity:
     @property
     def names(self) -> list[str]:
         """In their order."""
-        return [each.label for each in self.series]
+        return [series.label for series in self.series]
 
     @property
     def colour(self) -> alt.Color:
         """By the column `who`; the page has a legend of its own."""
-        scale = alt.Scale(domain=self.names, range=[each.colour for each in self.series])
-        return alt.Color("who:N", scale=scale, legend=None)
+        scale = alt.Scale(domain=self.names, range=[series.colour for series in self.series])
+        return alt.Color("series:N", scale=scale, legend=None)
 
     @property
     def dash(self) -> alt.StrokeDash:
         """The same for lines."""
-        scale = alt.Scale(domain=self.names, range=[list(each.dash) for each in self.series])
-        return alt.StrokeDash("who:N", scale=scale, legend=None)
+        scale = alt.Scale(domain=self.names, range=[list(series.dash) for series in self.series])
+        return alt.StrokeDash("series:N", scale=scale, legend=None)
 
 
 def identity(series: Iterable[Series]) -> Identity:
     """Of those that are drawn."""
-    return Identity(tuple({each.label: each for each in series}.values()))
+    return Identity(tuple({one.label: one for one in series}.values()))
 
 
 @dataclass(frozen=True)

@@ -18,32 +18,32 @@ DIFFER = "; deliveries differ"
 """What ends a headline about middlewares whose deliveries differ."""
 
 
-def delivery_cell(each: ExperimentFindings) -> Cell:
+def delivery_cell(candidate: ExperimentFindings) -> Cell:
     """The delivery of a row of `DELIVERY`; unknown in runs from before it was recorded."""
-    return Cell(each.configuration.delivery or "unknown") if each.configuration.effective else NOTHING
+    return Cell(candidate.configuration.delivery or "unknown") if candidate.configuration.effective else NOTHING
 
 
 def deliveries_cell(experiments: Iterable[ExperimentFindings]) -> Cell:
     """The same of a row that is of several experiments: each delivery once."""
-    cells = [delivery_cell(each) for each in experiments]
+    cells = [delivery_cell(candidate) for candidate in experiments]
     return Cell(", ".join(sorted({cell.text for cell in cells if not cell.is_missing})) or None)
 
 
-def delivery_columns(each: ExperimentFindings, who: Mapping[str, Series]) -> tuple[str, Cell]:
+def delivery_columns(candidate: ExperimentFindings, series_of: Mapping[str, Series]) -> tuple[str, Cell]:
     """What a row begins with below `MIDDLEWARE` and `DELIVERY`."""
-    return who[each.experiment.id].label, delivery_cell(each)
+    return series_of[candidate.experiment.id].label, delivery_cell(candidate)
 
 
-def differing_deliveries(experiments: Iterable[ExperimentFindings], who: Mapping[str, Series]) -> str:
+def differing_deliveries(experiments: Iterable[ExperimentFindings], series_of: Mapping[str, Series]) -> str:
     """In a sentence, who has which delivery; empty where all have the same."""
-    return deliveries_of((who[each.experiment.id].label, each) for each in experiments)
+    return deliveries_of((series_of[candidate.experiment.id].label, candidate) for candidate in experiments)
 
 
 def deliveries_of(labelled: Iterable[tuple[str, ExperimentFindings]]) -> str:
     """The same of experiments with names of their own; those that most have are not named one by one."""
     having: dict[str, dict[str, None]] = {}
-    for label, each in labelled:
-        delivery = delivery_cell(each)
+    for label, candidate in labelled:
+        delivery = delivery_cell(candidate)
         if not delivery.is_missing:
             having.setdefault(delivery.text, {})[label] = None
     if len(having) < 2:

@@ -68,24 +68,24 @@ class Series:
 def series_by_experiment(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[str, Series]:
     """By experiment id. A profile is part of the label only where a run has several of that middleware."""
     listed = list(experiments)
-    order = sorted({each.middleware for each in listed})
+    order = sorted({experiment.middleware for experiment in listed})
     configurations: dict[str, set[str]] = {name: set() for name in order}
-    for each in listed:
-        configurations[each.middleware].add(_configuration(each))
+    for experiment in listed:
+        configurations[experiment.middleware].add(_configuration(experiment))
     found = {}
-    for each in listed:
-        known = (manifest.base if each.side is Side.BASE else manifest.middlewares).get(each.middleware)
-        title = known.title if known else each.middleware
-        several = len(configurations[each.middleware]) > 1
-        found[each.id] = Series(
-            middleware=each.middleware,
-            label=f"{title} ({_configuration(each)})" if several else title,
+    for experiment in listed:
+        known = (manifest.base if experiment.side is Side.BASE else manifest.middlewares).get(experiment.middleware)
+        title = known.title if known else experiment.middleware
+        several = len(configurations[experiment.middleware]) > 1
+        found[experiment.id] = Series(
+            middleware=experiment.middleware,
+            label=f"{title} ({_configuration(experiment)})" if several else title,
             title=title,
-            configuration=_configuration(each),
+            configuration=_configuration(experiment),
             version=known.library.version if known else "unknown",
             baseline=known is not None and known.library.name == "none",
-            number=order.index(each.middleware),
-            place=sorted(configurations[each.middleware]).index(_configuration(each)),
+            number=order.index(experiment.middleware),
+            place=sorted(configurations[experiment.middleware]).index(_configuration(experiment)),
             dissectors=known.dissectors if known else (),
         )
     return found
@@ -100,20 +100,20 @@ Trials = tuple[tuple[str, tuple[TrialOutcome, ...]], ...]
 """By name, with how each ended."""
 
 
-def trials_of(comparison: Comparison, who: Mapping[str, Series]) -> Trials:
+def trials_of(comparison: Comparison, series_of: Mapping[str, Series]) -> Trials:
     """Those of a setting, observed ones too."""
     return trials_behind(
-        (who[each.experiment.id].label, findings)
-        for each in comparison.experiments
-        for findings in (each, *each.observed.values())
+        (series_of[candidate.experiment.id].label, findings)
+        for candidate in comparison.experiments
+        for findings in (candidate, *candidate.observed.values())
     )
 
 
 def trials_behind(shown: Iterable[tuple[str, ExperimentFindings]]) -> Trials:
     """Those of all that stands under one name together."""
     found: dict[str, tuple[TrialOutcome, ...]] = {}
-    for name, each in shown:
-        found[name] = (*found.get(name, ()), *each.outcomes)
+    for name, candidate in shown:
+        found[name] = (*found.get(name, ()), *candidate.outcomes)
     return tuple(found.items())
 
 
@@ -124,23 +124,25 @@ def n_of_distribution(drawn: Sequence[ExperimentFindings], comparison: Compariso
     """
     subject, metric = comparison.setting.subject, comparison.criterion.metric
     noun = "path" if comparison.setting.of_chain else "message"
-    words = n_words((each.estimate(subject, metric) for each in drawn), noun)
-    samples = [each.shapes.curves[comparison.setting.stream, kind].n for each in drawn]
+    words = n_words((candidate.estimate(subject, metric) for candidate in drawn), noun)
+    samples = [candidate.shapes.curves[comparison.setting.stream, kind].n for candidate in drawn]
     return words or f"n = {count_range(samples, noun)} of all trials together."
 
 
 def n_words(estimates: Iterable[Estimate | None], noun: str = "message") -> str:
     """`n = 3 trials of 300 messages each.`; empty where nothing was estimated."""
-    known = [each for each in estimates if each is not None and each.n_trials]
+    known = [estimate for estimate in estimates if estimate is not None and estimate.n_trials]
     if not known:
         return ""
-    messages = [each.n_messages // each.n_trials for each in known]
-    return f"n = {count_range([each.n_trials for each in known], 'trial')} of {count_range(messages, noun)} each."
+    messages = [estimate.n_messages // estimate.n_trials for estimate in known]
+    return (
+        f"n = {count_range([estimate.n_trials for estimate in known], 'trial')} of {count_range(messages, noun)} each."
+    )
 
 
 def n_trials(estimates: Iterable[Estimate | None]) -> str:
     """`n = 2 to 3 trials.`, of figures that a trial has one of."""
-    known = [each.n_trials for each in estimates if each is not None and each.n_trials]
+    known = [estimate.n_trials for estimate in estimates if estimate is not None and estimate.n_trials]
     return f"n = {count_range(known, 'trial')}." if known else ""
 
 

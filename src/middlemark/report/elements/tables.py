@@ -189,7 +189,7 @@ def table(
     detail: str = "",
 ) -> Table:
     """A table of cells and of words, which become cells."""
-    cells = tuple(tuple(Cell(each) if isinstance(each, str) else each for each in row) for row in rows)
+    cells = tuple(tuple(Cell(entry) if isinstance(entry, str) else entry for entry in row) for row in rows)
     return Table(title, tuple(columns), cells, caption, detail)
 
 
@@ -229,16 +229,16 @@ class MetricColumn:
         """As a table has it."""
         return Column(self.name, self.unit.name)
 
-    def cell(self, each: ExperimentFindings, subject: str) -> Cell:
+    def cell(self, candidate: ExperimentFindings, subject: str) -> Cell:
         """The metric of a stream, a process, a node or the trial."""
-        return estimate_cell(each.estimate(subject, self.metric), self.unit)
+        return estimate_cell(candidate.estimate(subject, self.metric), self.unit)
 
 
 def metric_columns(columns: Iterable[MetricColumn]) -> tuple[Column, ...]:
     """As a table has them."""
-    return tuple(each.column for each in columns)
+    return tuple(column.column for column in columns)
 
 
-def metric_cells(columns: Iterable[MetricColumn], each: ExperimentFindings, subject: str) -> tuple[Cell, ...]:
+def metric_cells(columns: Iterable[MetricColumn], candidate: ExperimentFindings, subject: str) -> tuple[Cell, ...]:
     """A cell for each column, of one subject."""
-    return tuple(column.cell(each, subject) for column in columns)
+    return tuple(column.cell(candidate, subject) for column in columns)

@@ -106,7 +106,9 @@ def _box(host: Host, topology: Topology) -> Box:
         name=host.name,
         row=0,
         about=", ".join(filter(None, [str(host.kind), str(host)])),
-        applications=tuple(_application(each) for each in topology.applications if each.host == host.name),
+        applications=tuple(
+            _application(application) for application in topology.applications if application.host == host.name
+        ),
         services=("service",) * topology.services.count(host.name),
         ports=tuple(Port(network, index, text) for index, (network, text) in enumerate(texts.items())),
     )
@@ -220,8 +222,12 @@ def topology_of(experiment: Experiment) -> Topology:
         networks=tuple(Network(name=network.name, hosts=network.hosts) for network in experiment.networks),
         links=tuple(_link(link) for link in experiment.links),
         applications=tuple(
-            Application(name=each.name, host=each.host, roles=tuple(endpoint.role for endpoint in each.endpoints))
-            for each in experiment.applications
+            Application(
+                name=application.name,
+                host=application.host,
+                roles=tuple(endpoint.role for endpoint in application.endpoints),
+            )
+            for application in experiment.applications
         ),
         services=experiment.services,
     )

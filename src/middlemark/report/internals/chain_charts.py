@@ -45,9 +45,9 @@ class MeasuredChain:
     chain: Chain
 
 
-def chain_of(comparison: Comparison, each: ExperimentFindings) -> Chain:
+def chain_of(comparison: Comparison, candidate: ExperimentFindings) -> Chain:
     """The chain that a comparison is of, as an experiment planned it."""
-    return next(chain for chain in each.experiment.chains if chain.name == comparison.setting.stream)
+    return next(chain for chain in candidate.experiment.chains if chain.name == comparison.setting.stream)
 
 
 def words(name: str) -> str:
@@ -55,9 +55,9 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def value_of(each: ExperimentFindings, subject: str, metric: str) -> float | None:
+def value_of(candidate: ExperimentFindings, subject: str, metric: str) -> float | None:
     """An estimate's value, where there is one."""
-    found = each.estimate(subject, metric)
+    found = candidate.estimate(subject, metric)
     return None if found is None else found.value
 
 
@@ -66,7 +66,7 @@ def _is_known(measured: MeasuredChain) -> bool:
     name, nodes = measured.chain.name, measured.chain.nodes
     subjects = [chain_subject(name), *(chain_position_subject(name, position) for position in range(len(nodes)))]
     found = [measured.findings.estimate(subject, f"typical_{part}_ns") for subject in subjects for part in PARTS]
-    return not any(each is not None and each.method is Method.WITHIN_CLOCKS for each in found)
+    return not any(estimate is not None and estimate.method is Method.WITHIN_CLOCKS for estimate in found)
 
 
 def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
@@ -99,13 +99,13 @@ def wholes(measured: MeasuredChain) -> list[dict[str, Any]]:
     whole = measured.findings.estimate(chain_subject(measured.chain.name), "typical_whole_ns")
     if whole is None or whole.low is None or whole.high is None or not _is_known(measured):
         return []
-    return [{"who": measured.label, "low": whole.low / 1e6, "high": whole.high / 1e6}]
+    return [{"series": measured.label, "low": whole.low / 1e6, "high": whole.high / 1e6}]
 
 
 def _row(label: str, node: str, part: ChainPart, found: Estimate, whole_ns: float, order: int) -> dict[str, Any]:  # noqa: PLR0913, PLR0917 - a step has so many sides
     value_ns = found.value or 0.0
     length = {"ms": value_ns / 1e6, "interval": interval(found, MILLISECONDS) or ABSENT, "share": value_ns / whole_ns}
-    return {"who": label, "node": node, "part": str(part), "order": order, **length}
+    return {"series": label, "node": node, "part": str(part), "order": order, **length}
 
 
 WAY = (
@@ -122,22 +122,26 @@ def chain_charts(bars: Sequence[MeasuredChain]) -> list[Chart]:
     return [chart for chart in (_way_chart(bars, "chainway"), _shares_chart(bars)) if chart]
 
 
-def chains_overview(comparisons: Sequence[Comparison], who: Mapping[str, Series]) -> list[Chart]:
+def chains_overview(comparisons: Sequence[Comparison], series_of: Mapping[str, Series]) -> list[Chart]:
     """A chart for each chain that was measured in several settings: all of them, in one scale."""
     groups: dict[tuple[str, str], list[Comparison]] = {}
-    for each in comparisons:
-        if each.setting.of_chain:
-            groups.setdefault((each.setting.workload, each.setting.stream), []).append(each)
+    for setting_comparison in comparisons:
+        if setting_comparison.setting.of_chain:
+            groups.setdefault((setting_comparison.setting.workload, setting_comparison.setting.stream), []).append(
+                setting_comparison
+            )
     varying = distinguishing(comparisons)
     drawn = []
     for number, ((workload, name), group) in enumerate(groups.items()):
         bars = [
             MeasuredChain(
-                _in_setting(who[each.experiment.id].label, comparison, varying), each, chain_of(comparison, each)
+                _in_setting(series_of[candidate.experiment.id].label, comparison, varying),
+                candidate,
+                chain_of(comparison, candidate),
             )
             for comparison in group
-            for each in comparison.experiments
-            if each.n_valid
+            for candidate in comparison.experiments
+            if candidate.n_valid
         ]
         if len(group) > 1 and (made := _way_chart(sorted(bars, key=lambda bar: bar.label), f"chain{number}")):
             title = f"{words(workload)}, {words(name)}: where the time goes"

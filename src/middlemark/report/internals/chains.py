@@ -12,7 +12,7 @@ from middlemark.analysis.chains.trace import ChainPart, positions
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.delivery import DELIVERY, delivery_cell
+from middlemark.report.elements.delivery import DELIVERY, delivery_columns
 from middlemark.report.elements.formatting import (
     MICROSECONDS,
     MILLISECONDS,
@@ -58,17 +58,17 @@ OF_NODES = (
 )
 
 
-def split_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+def split_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """The parts of typical and slow paths, deadline misses, and the start-up: a row for each."""
     subject = comparison.setting.subject
     rows: list[Row] = []
-    for each in comparison.experiments:
+    for candidate in comparison.experiments:
         for kind in WAYS:
-            whole = each.estimate(subject, f"{kind}_whole_ns")
+            whole = candidate.estimate(subject, f"{kind}_whole_ns")
             if whole is not None and whole.value != 0:
-                found = (each.estimate(subject, f"{kind}_{part}_ns") for part in PARTS)
+                found = (candidate.estimate(subject, f"{kind}_{part}_ns") for part in PARTS)
                 parts = (estimate_cell(estimate, MILLISECONDS, whole.value) for estimate in found)
-                head = (who[each.experiment.id].label, delivery_cell(each), kind)
+                head = (*delivery_columns(candidate, series_of), kind)
                 rows.append((*head, estimate_cell(whole, MILLISECONDS), *parts))
     caption = (
         f"{MEANING} Medians of trials, so that the sum of the parts may differ slightly from the whole. Slow: the mean "
@@ -92,22 +92,21 @@ BRIEF = (MIDDLEWARE, Column("lost", "%"), Column("missed"), Column("missed", "%"
 """What a terminal of 80 columns has room for."""
 
 
-def fate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+def fate_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """The fates of all paths, deadline misses, and the start-up."""
     subject = comparison.setting.subject
     rows: list[Row] = []
-    for each in comparison.experiments:
-        began = each.estimate(subject, "set_aside_share")
+    for candidate in comparison.experiments:
+        began = candidate.estimate(subject, "set_aside_share")
         if began is not None:
             shares = (f"{name}_share" for name in ("loss", "passed_over", "set_aside"))
             rows.append(
                 (
-                    who[each.experiment.id].label,
-                    delivery_cell(each),
+                    *delivery_columns(candidate, series_of),
                     Cell(began.n_messages),
-                    *(estimate_cell(each.estimate(subject, metric), PERCENT) for metric in shares),
-                    *_deadline_cells(comparison, each),
-                    estimate_cell(each.estimate(TRIAL, "start_up_ns"), MILLISECONDS),
+                    *(estimate_cell(candidate.estimate(subject, metric), PERCENT) for metric in shares),
+                    *_deadline_cells(comparison, candidate),
+                    estimate_cell(candidate.estimate(TRIAL, "start_up_ns"), MILLISECONDS),
                 )
             )
     caption = (
@@ -120,10 +119,10 @@ def fate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     return table("Fates of paths", (MIDDLEWARE, DELIVERY, Column("began"), *BEGAN), rows, caption)
 
 
-def _deadline_cells(comparison: Comparison, each: ExperimentFindings) -> tuple[Cell, Cell, Cell]:
+def _deadline_cells(comparison: Comparison, candidate: ExperimentFindings) -> tuple[Cell, Cell, Cell]:
     """The deadline, how many missed it, and their share."""
-    missed = each.estimate(comparison.setting.subject, "deadline_missed_share")
-    deadline_ns = chain_of(comparison, each).deadline_ns
+    missed = candidate.estimate(comparison.setting.subject, "deadline_missed_share")
+    deadline_ns = chain_of(comparison, candidate).deadline_ns
     if deadline_ns is None or missed is None:
         return NOTHING, NOTHING, NOTHING
     deadline, share = Cell(deadline_ns, MILLISECONDS), estimate_cell(missed, PERCENT)
@@ -184,25 +183,25 @@ class ChainShown:
     tables: tuple[Table, ...]
 
 
-def chain_shown(comparison: Comparison, who: Mapping[str, Series]) -> ChainShown | None:
+def chain_shown(comparison: Comparison, series_of: Mapping[str, Series]) -> ChainShown | None:
     """All of it; None where the setting is of no chain, or nothing was measured."""
-    known = [each for each in comparison.experiments if each.n_valid]
+    known = [candidate for candidate in comparison.experiments if candidate.n_valid]
     if not comparison.setting.of_chain or not known:
         return None
     chain = chain_of(comparison, known[0])
-    bars = [MeasuredChain(who[each.experiment.id].label, each, chain) for each in known]
+    bars = [MeasuredChain(series_of[candidate.experiment.id].label, candidate, chain) for candidate in known]
     return ChainShown(
         title=" → ".join(words(node) for node in chain.nodes),
         charts=tuple(chain_charts(bars)),
-        split=split_table(comparison, who),
-        fates=fate_table(comparison, who),
+        split=split_table(comparison, series_of),
+        fates=fate_table(comparison, series_of),
         tables=(*(place_table(bars, kind) for kind in WAYS), node_table(bars)),
     )
 
 
-def lines_of_chain(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Table, ...]:
+def lines_of_chain(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[Table, ...]:
     """What a terminal of 80 columns has room for: the split, and what was missed; none where the setting is of none."""
-    shown = chain_shown(comparison, who)
+    shown = chain_shown(comparison, series_of)
     if shown is None:
         return ()
     return shown.split, shown.fates.only(BRIEF)

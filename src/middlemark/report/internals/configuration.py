@@ -32,7 +32,7 @@ PROCESS_SETTINGS = ("process CPUs", "process scheduling")
 class Configuration:
     """The configuration of one series in words."""
 
-    who: Series
+    series: Series
     transport: str
     delivery: str
     receive_mode: str
@@ -48,33 +48,33 @@ class Configuration:
     shared_memory: tuple[str, ...]
 
 
-def configurations(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Configuration, ...]:
+def configurations(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[Configuration, ...]:
     """The configurations of all experiments that ran, in the order of the ranking."""
     return tuple(
-        _configuration(each, comparison, who[each.experiment.id])
-        for each in comparison.experiments
-        if each.configuration.effective
+        _configuration(candidate, comparison, series_of[candidate.experiment.id])
+        for candidate in comparison.experiments
+        if candidate.configuration.effective
     )
 
 
-def _configuration(each: ExperimentFindings, comparison: Comparison, who: Series) -> Configuration:
-    applications = each.configuration.effective
-    services = each.configuration.services
+def _configuration(candidate: ExperimentFindings, comparison: Comparison, series: Series) -> Configuration:
+    applications = candidate.configuration.effective
+    services = candidate.configuration.services
     settings = {name: effective.settings for name, effective in applications.items()}
     settings |= {name: service.settings for name, service in services.items()}
     names = sorted({setting for of in settings.values() for setting in of})
     return Configuration(
-        who=who,
+        series=series,
         transport=_joined(effective.transport for effective in applications.values()),
-        delivery=each.configuration.delivery or "unknown",
+        delivery=candidate.configuration.delivery or "unknown",
         receive_mode=_joined(effective.receive_mode for effective in applications.values()),
         copies=_joined(_copies(effective) for effective in applications.values()),
         services=tuple((name, _service(services[name])) for name in sorted(services)),
         settings=tuple((name, _setting(name, settings)) for name in names),
-        traffic=_traffic(each),
-        payload=_payload(each, comparison),
+        traffic=_traffic(candidate),
+        payload=_payload(candidate, comparison),
         shared_memory=tuple(
-            sorted({segment for path in each.configuration.path.values() for segment in path.shared_memory})
+            sorted({segment for path in candidate.configuration.path.values() for segment in path.shared_memory})
         ),
     )
 
@@ -100,13 +100,13 @@ def _setting(name: str, processes: Mapping[str, Mapping[str, str]]) -> str:
             values.setdefault(settings[name], []).append(process)
     if len(values) == 1:
         return next(iter(values))
-    return "; ".join(f"{value} ({', '.join(who)})" for value, who in values.items())
+    return "; ".join(f"{value} ({', '.join(labels)})" for value, labels in values.items())
 
 
-def _traffic(each: ExperimentFindings) -> tuple[str, ...]:
+def _traffic(candidate: ExperimentFindings) -> tuple[str, ...]:
     """All applications of a host see the same counters; the largest reading covers the whole window."""
     most: dict[str, tuple[int, int]] = {}
-    for path in each.configuration.path.values():
+    for path in candidate.configuration.path.values():
         for interface in path.interfaces:
             seen = most.get(interface.interface, (0, 0))
             most[interface.interface] = max(seen, (interface.received_bytes, interface.received_packets))
@@ -116,14 +116,14 @@ def _traffic(each: ExperimentFindings) -> tuple[str, ...]:
     )
 
 
-def _payload(each: ExperimentFindings, comparison: Comparison) -> str:
+def _payload(candidate: ExperimentFindings, comparison: Comparison) -> str:
     if comparison.setting.of_chain:
         return ""
-    stream = next(s for s in each.experiment.streams if s.name == comparison.setting.stream)
-    per_trial = each.accounting.totals.get((stream.name, False))
-    if per_trial is None or not each.n_valid:
+    stream = next(s for s in candidate.experiment.streams if s.name == comparison.setting.stream)
+    per_trial = candidate.accounting.totals.get((stream.name, False))
+    if per_trial is None or not candidate.n_valid:
         return ""
-    return f"payload received: {size(stream.mean_bytes * per_trial.received / each.n_valid)} a trial"
+    return f"payload received: {size(stream.mean_bytes * per_trial.received / candidate.n_valid)} a trial"
 
 
 CAPTION = (
@@ -133,24 +133,24 @@ CAPTION = (
 )
 
 
-def path_table(comparison: Comparison, who: Mapping[str, Series]) -> Table | None:
+def path_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table | None:
     """One row for each that has valid trials; None without any."""
-    shown = [each for each in comparison.experiments if each.records]
+    shown = [candidate for candidate in comparison.experiments if candidate.records]
     if not shown:
         return None
     on_cpus = {"CPU load": load_words, "CPUs kept awake by": awake_words}
-    on_cpus = {heading: words for heading, words in on_cpus.items() if any(words(each) for each in shown)}
+    on_cpus = {heading: words for heading, words in on_cpus.items() if any(words(candidate) for candidate in shown)}
     rows = []
-    for each in shown:
-        found = transmitted(each.records)
+    for measured in shown:
+        found = transmitted(measured.records)
         row: list[Cell | str] = [
-            who[each.experiment.id].label,
-            " / ".join(dict.fromkeys(effective.transport for effective in each.configuration.effective.values()))
+            series_of[measured.experiment.id].label,
+            " / ".join(dict.fromkeys(effective.transport for effective in measured.configuration.effective.values()))
             or ABSENT,
-            str(each.experiment.conditions.deployment).replace("_", " "),
+            str(measured.experiment.conditions.deployment).replace("_", " "),
             *(_path_cells(found) if found else (NOTHING,) * 4),
         ]
-        rows.append([*row, *(words(each) for words in on_cpus.values())])
+        rows.append([*row, *(words(measured) for words in on_cpus.values())])
     columns = (
         MIDDLEWARE,
         sentences("transport"),
@@ -181,10 +181,10 @@ def path_words(found: Transmitted) -> str:
     return "by shared memory" if found.segments[0] else "by neither"
 
 
-def load_words(each: ExperimentFindings) -> str:
+def load_words(candidate: ExperimentFindings) -> str:
     """CPU load requested and reached, host by host; empty where none was requested."""
     words = []
-    for host in loaded_hosts(each.records):
+    for host in loaded_hosts(candidate.records):
         reached = host.reached_percent
         low, high = digits(reached.least), digits(reached.most)
         span = "" if low == high else f" ({low}{ABSENT}{high})"
@@ -192,9 +192,9 @@ def load_words(each: ExperimentFindings) -> str:
     return "; ".join(words)
 
 
-def awake_words(each: ExperimentFindings) -> str:
+def awake_words(candidate: ExperimentFindings) -> str:
     """By what means CPUs were kept awake, with the CPU time of spinners; empty where CPUs might sleep."""
-    kept = [record.kept_awake for record in each.records if record.kept_awake]
+    kept = [record.kept_awake for record in candidate.records if record.kept_awake]
     if not kept:
         return ""
     spent_s = median(facts.spinners_cpu_ns for facts in kept) / 1e9
@@ -205,8 +205,8 @@ def awake_words(each: ExperimentFindings) -> str:
 def topology_table(findings: RunFindings) -> Table:
     """One row for each topology with the same hosts and links."""
     found: dict[tuple[str, str, str], None] = {}
-    for each in findings.experiments:
-        experiment = each.experiment
+    for candidate in findings.experiments:
+        experiment = candidate.experiment
         found[experiment.topology, _hosts(experiment), _networks(experiment)] = None
     columns = (*named("topology"), sentences("hosts"), sentences("networks and links"))
     return table("Topologies", columns, sorted(found))

@@ -32,17 +32,17 @@ class _Cost:
     cpu: Difference | None
 
 
-def _costs(comparison: Comparison, who: Mapping[str, Series]) -> list[_Cost]:
+def _costs(comparison: Comparison, series_of: Mapping[str, Series]) -> list[_Cost]:
     return [
         _Cost(
-            who[each.experiment.id].label,
+            series_of[candidate.experiment.id].label,
             observation,
             f"{seen.n_valid} of {plural(len(seen.outcomes), 'trial')}",
-            comparison.ratio(seen, each),
-            _cpu_ratio(seen, each),
+            comparison.ratio(seen, candidate),
+            _cpu_ratio(seen, candidate),
         )
-        for each in comparison.experiments
-        for observation, seen in each.observed.items()
+        for candidate in comparison.experiments
+        for observation, seen in candidate.observed.items()
     ]
 
 
@@ -51,7 +51,7 @@ def _ranked_by(comparison: Comparison) -> str:
     return kind.value.replace("_", " ") if kind else "goodput"
 
 
-def cost_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+def cost_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """Observed over unobserved, paired by block."""
     columns = (
         MIDDLEWARE,
@@ -65,26 +65,26 @@ def cost_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         columns,
         [
             (cost.label, str(cost.observation), cost.valid, _ratio_words(cost.main), _ratio_words(cost.cpu))
-            for cost in _costs(comparison, who)
+            for cost in _costs(comparison, series_of)
         ],
         "Ratios of the medians of observed and unobserved trials, paired by block, with 95 % confidence intervals. "
         "Observed trials enter only the metrics of this part.",
     )
 
 
-def cost_lines(comparison: Comparison, who: Mapping[str, Series]) -> list[str]:
+def cost_lines(comparison: Comparison, series_of: Mapping[str, Series]) -> list[str]:
     """A line for each observation, for a narrow place."""
     return [
         f"{cost.label}: observing {str(cost.observation).replace('_', ' ')} cost {_ratio_words(cost.main)} in "
         f"{_ranked_by(comparison)}, {_ratio_words(cost.cpu)} in CPU"
-        for cost in _costs(comparison, who)
+        for cost in _costs(comparison, series_of)
         if cost.main or cost.cpu
     ]
 
 
-def _cpu_ratio(seen: ExperimentFindings, each: ExperimentFindings) -> Difference | None:
+def _cpu_ratio(seen: ExperimentFindings, candidate: ExperimentFindings) -> Difference | None:
     key = Key(TRIAL, "cpu_percent_of_core")
-    found = ratio(each.block_values(key), seen.block_values(key), paired=True)
+    found = ratio(candidate.block_values(key), seen.block_values(key), paired=True)
     return found if isinstance(found, Difference) else None
 
 

@@ -40,15 +40,15 @@ GROWTH = (
 )
 
 
-def growth_table(sampled: Comparison, who: Mapping[str, Series]) -> Table:
+def growth_table(sampled: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row a process."""
     rows: list[Row] = []
-    for each in sampled.experiments:
-        for process in _processes(each):
-            slope, low, high = (each.estimate(process, SLOPE.format(end)) for end in ("", "_low", "_high"))
+    for candidate in sampled.experiments:
+        for process in _processes(candidate):
+            slope, low, high = (candidate.estimate(process, SLOPE.format(end)) for end in ("", "_low", "_high"))
             cells = (value_cell(estimate_cell(end, KIBIBYTES_PER_S)) for end in (slope, low, high))
             name = process.removeprefix(process_subject(""))
-            rows.append((*delivery_columns(each, who), name, *cells, _lasting(each, process)))
+            rows.append((*delivery_columns(candidate, series_of), name, *cells, _lasting(candidate, process)))
     growth = (Column("growth", KIBIBYTES_PER_S.name), *values("from", "to"))
     return table("Growth of memory", (MIDDLEWARE, DELIVERY, *named("process"), *growth, *named("lasts")), rows, GROWTH)
 
@@ -65,45 +65,45 @@ def growing(seen: ExperimentFindings | None) -> list[str]:
     ]
 
 
-def _processes(each: ExperimentFindings) -> list[str]:
-    return sorted({key.subject for key in each.estimates if key.metric == SLOPE.format("")})
+def _processes(candidate: ExperimentFindings) -> list[str]:
+    return sorted({key.subject for key in candidate.estimates if key.metric == SLOPE.format("")})
 
 
-def _grown(each: ExperimentFindings, process: str) -> list[float]:
-    return list(each.by_block.get(Key(process, "memory_grows"), {}).values())
+def _grown(candidate: ExperimentFindings, process: str) -> list[float]:
+    return list(candidate.by_block.get(Key(process, "memory_grows"), {}).values())
 
 
-def _lasting(each: ExperimentFindings, process: str) -> str:
-    found = _grown(each, process)
+def _lasting(candidate: ExperimentFindings, process: str) -> str:
+    found = _grown(candidate, process)
     if not found:
         return TOO_SHORT
     return f"in {sum(found):.0f} of {plural(len(found), 'trial')}" if any(found) else "no"
 
 
-def memory_chart(sampled: Comparison, who: Mapping[str, Series]) -> Chart | None:
+def memory_chart(sampled: Comparison, series_of: Mapping[str, Series]) -> Chart | None:
     """A line a process; None where nothing was sampled."""
-    drawn = [each for each in sampled.experiments if each.examples.memory]
+    drawn = [candidate for candidate in sampled.experiments if candidate.examples.memory]
     rows = [
         {
-            "who": who[each.experiment.id].label,
+            "series": series_of[candidate.experiment.id].label,
             "process": series.process,
             "s": round(s, 3),
             "mib": short(MEBIBYTES.of(size_bytes)),
         }
-        for each in drawn
-        for series in each.examples.memory
+        for candidate in drawn
+        for series in candidate.examples.memory
         for s, size_bytes in zip(series.at_s, series.resident_bytes, strict=True)
     ]
     if not rows:
         return None
-    lines = _lines(identity(who[each.experiment.id] for each in drawn))
+    lines = _lines(identity(series_of[candidate.experiment.id] for candidate in drawn))
     return Chart(
         id="memorycourse",
         title="Memory over time",
         caption=(
             "Resident memory of each process with its child processes, sampled ten times a second; from the first "
             "valid trial of each middleware whose resources were sampled, n = 1 trial each. The middleware is "
-            f"initialised before the window begins. {differing_deliveries(drawn, who)}"
+            f"initialised before the window begins. {differing_deliveries(drawn, series_of)}"
         ).rstrip(),
         description="A line for each process over the trial's time; the table Memory has the values of the window.",
         spec=finished(lines, height=220, rows=rows),
@@ -121,7 +121,7 @@ def _lines(shown: Identity) -> alt.Chart:
             strokeDash=shown.dash,
             detail=alt.Detail("process:N"),
             tooltip=[
-                alt.Tooltip("who:N", title="middleware"),
+                alt.Tooltip("series:N", title="middleware"),
                 alt.Tooltip("process:N"),
                 alt.Tooltip("mib:Q", title="MiB", format=",.4~g"),
             ],

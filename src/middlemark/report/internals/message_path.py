@@ -32,20 +32,20 @@ _CUTS = {"queued": "triangle-up", "transmitted": "square", "arrived": "circle"}
 _READABLE = 0.03
 
 
-def message_charts(seen: Comparison, who: Mapping[str, Series]) -> list[Chart]:
+def message_charts(seen: Comparison, series_of: Mapping[str, Series]) -> list[Chart]:
     """Two for each middleware: the message in the middle, and a slow one."""
     return [
-        _chart(f"way{number}at{round(100 * example.share)}", who[each.experiment.id].label, example)
-        for number, each in enumerate(seen.experiments)
-        for example in each.examples.messages.get(seen.setting.stream, ())
+        _chart(f"way{number}at{round(100 * example.share)}", series_of[candidate.experiment.id].label, example)
+        for number, candidate in enumerate(seen.experiments)
+        for example in candidate.examples.messages.get(seen.setting.stream, ())
     ]
 
 
-def message_lines(seen: Comparison, who: Mapping[str, Series]) -> Iterator[Text]:
+def message_lines(seen: Comparison, series_of: Mapping[str, Series]) -> Iterator[Text]:
     """The same as text, a line a part."""
-    for each in seen.experiments:
-        for example in each.examples.messages.get(seen.setting.stream, ()):
-            yield Text(f"{title(who[each.experiment.id].label, example)}", "bold")
+    for candidate in seen.experiments:
+        for example in candidate.examples.messages.get(seen.setting.stream, ()):
+            yield Text(f"{title(series_of[candidate.experiment.id].label, example)}", "bold")
             yield from example_lines(example)
 
 
@@ -248,7 +248,7 @@ def _bar(path: MessagePath, part: str) -> str:
             end_ns = path.sent_ns + path.whole_ns * (column + 1) // _COLUMNS
             covered_ns[column] += max(min(segment.end_ns, end_ns) - max(segment.begin_ns, begin_ns), 0)
     half_ns = path.whole_ns / _COLUMNS / 2
-    return "".join("█" if each > half_ns else "▏" if each else " " for each in covered_ns).rstrip()
+    return "".join("█" if item > half_ns else "▏" if item else " " for item in covered_ns).rstrip()
 
 
 def _column(path: MessagePath, at_ns: int) -> int:

@@ -105,121 +105,131 @@ class Observed:
     """What could not be seen, with the reason."""
 
 
-def observed(comparison: Comparison, who: Mapping[str, Series]) -> Observed | None:
+def observed(comparison: Comparison, series_of: Mapping[str, Series]) -> Observed | None:
     """All of it; None where nothing was observed."""
-    if not any(each.observed for each in comparison.experiments):
+    if not any(candidate.observed for candidate in comparison.experiments):
         return None
     sampled, wired = seen_by(comparison, Observation.RESOURCES), seen_by(comparison, Observation.WIRE)
     cut, captured = seen_by(comparison, Observation.KERNEL_PATH), seen_by(comparison, Observation.CAPTURE)
-    charts = (*path_charts(cut, who), bar_chart(sampled, who, CPU_BARS), memory_chart(sampled, who))
+    charts = (*path_charts(cut, series_of), bar_chart(sampled, series_of, CPU_BARS), memory_chart(sampled, series_of))
     return Observed(
-        cost=cost_table(comparison, who),
+        cost=cost_table(comparison, series_of),
         charts=tuple(chart for chart in charts if chart),
-        messages=tuple(message_charts(cut, who)),
+        messages=tuple(message_charts(cut, series_of)),
         tables=tuple(
             table
             for table in (
-                *path_tables(cut, who),
-                *_resource_tables(sampled, who),
-                wire_table(wired, who),
-                link_traffic_table(wired, who),
-                capture_table(captured, who),
+                *path_tables(cut, series_of),
+                *_resource_tables(sampled, series_of),
+                wire_table(wired, series_of),
+                link_traffic_table(wired, series_of),
+                capture_table(captured, series_of),
             )
             if table.rows
         ),
-        unavailable=_unavailable(comparison, who),
+        unavailable=_unavailable(comparison, series_of),
     )
 
 
 def seen_by(comparison: Comparison, observation: Observation) -> Comparison:
     """The same setting with the findings of observed trials in the place of the others."""
-    seen = tuple(each.observed[observation] for each in comparison.experiments if observation in each.observed)
+    seen = tuple(
+        candidate.observed[observation] for candidate in comparison.experiments if observation in candidate.observed
+    )
     return replace(comparison, experiments=seen)
 
 
-def _resource_tables(sampled: Comparison, who: Mapping[str, Series]) -> list[Table]:
+def _resource_tables(sampled: Comparison, series_of: Mapping[str, Series]) -> list[Table]:
     sums = "Medians of trials over the window, for each process with its child processes."
     per_message = "CPU a message: per message that the process sent or received; of a service, per delivered message."
     return [
-        _process_table("CPU and threads", sampled, who, CPU, f"{sums} {per_message}"),
+        _process_table("CPU and threads", sampled, series_of, CPU, f"{sums} {per_message}"),
         _process_table(
             "Memory",
             sampled,
-            who,
+            series_of,
             MEMORY,
             f"{sums} Proportional: shared pages divided among their users; unique: pages of this process only; heap "
             "and stacks: anonymous pages; in /dev/shm: everything in the /dev/shm that the process sees.",
         ),
-        growth_table(sampled, who),
-        _process_table("Control groups", sampled, who, CGROUP, "Only of processes in groups of their own."),
-        _machine_table(sampled, who),
+        growth_table(sampled, series_of),
+        _process_table("Control groups", sampled, series_of, CGROUP, "Only of processes in groups of their own."),
+        _machine_table(sampled, series_of),
     ]
 
 
-def _process_table(title: str, seen: Comparison, who: Mapping[str, Series], columns: Columns, caption: str) -> Table:
+def _process_table(
+    title: str, seen: Comparison, series_of: Mapping[str, Series], columns: Columns, caption: str
+) -> Table:
     """A row a process that has any of the metrics."""
     rows: list[Row] = []
-    for each in seen.experiments:
+    for candidate in seen.experiments:
         metrics = {column.metric for column in columns}
-        subjects = sorted({key.subject for key in each.estimates if key.metric in metrics and key.subject != TRIAL})
+        subjects = sorted(
+            {key.subject for key in candidate.estimates if key.metric in metrics and key.subject != TRIAL}
+        )
         for subject in subjects:
             name = subject.removeprefix(process_subject(""))
-            rows.append((*delivery_columns(each, who), name, *metric_cells(columns, each, subject)))
+            rows.append((*delivery_columns(candidate, series_of), name, *metric_cells(columns, candidate, subject)))
     return table(title, (MIDDLEWARE, DELIVERY, *named("process"), *metric_columns(columns)), rows, caption)
 
 
-def _machine_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
+def _machine_table(seen: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row a machine: the one that Middlemark ran on, then the hosts that are others."""
     rows: list[Row] = []
-    for each in seen.experiments:
-        others = sorted({key.subject for key in each.estimates if key.subject.startswith(host_subject(""))})
+    for candidate in seen.experiments:
+        others = sorted({key.subject for key in candidate.estimates if key.subject.startswith(host_subject(""))})
         for subject in (TRIAL, *others):
-            if any(each.estimate(subject, column.metric) for column in MACHINE):
+            if any(candidate.estimate(subject, column.metric) for column in MACHINE):
                 machine = "this one" if subject == TRIAL else subject.removeprefix(host_subject(""))
-                rows.append((*delivery_columns(each, who), machine, *metric_cells(MACHINE, each, subject)))
+                rows.append(
+                    (*delivery_columns(candidate, series_of), machine, *metric_cells(MACHINE, candidate, subject))
+                )
     caption = "Pressure: the share of the window in which some task of the machine had to wait (PSI)."
     return table("The machine", (MIDDLEWARE, DELIVERY, *named("machine"), *metric_columns(MACHINE)), rows, caption)
 
 
-def observed_lines(comparison: Comparison, who: Mapping[str, Series]) -> tuple[str, ...]:
+def observed_lines(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[str, ...]:
     """For a narrow place: what observing cost where that is known, and what each middleware's observers came to."""
-    lines = cost_lines(comparison, who)
-    for each in comparison.experiments:
-        found = [_metric_words(each, *wanted) for wanted in IN_TERMINAL]
-        packets = _packets(each, comparison.setting.subject)
-        words = ", ".join([*filter(None, found), *packets, *growing(each.observed.get(Observation.RESOURCES))])
-        lines += [f"{who[each.experiment.id].label}: {words}"] if words else []
-    lines += path_doubts(seen_by(comparison, Observation.KERNEL_PATH), who)
-    return (*lines, *capture_lines(seen_by(comparison, Observation.CAPTURE), who))
+    lines = cost_lines(comparison, series_of)
+    for candidate in comparison.experiments:
+        found = [_metric_words(candidate, *wanted) for wanted in IN_TERMINAL]
+        packets = _packets(candidate, comparison.setting.subject)
+        words = ", ".join([*filter(None, found), *packets, *growing(candidate.observed.get(Observation.RESOURCES))])
+        lines += [f"{series_of[candidate.experiment.id].label}: {words}"] if words else []
+    lines += path_doubts(seen_by(comparison, Observation.KERNEL_PATH), series_of)
+    return (*lines, *capture_lines(seen_by(comparison, Observation.CAPTURE), series_of))
 
 
-def _packets(each: ExperimentFindings, stream: str) -> list[str]:
+def _packets(candidate: ExperimentFindings, stream: str) -> list[str]:
     """How many transmit a message, and between when and when."""
-    seen = each.observed.get(Observation.KERNEL_PATH)
+    seen = candidate.observed.get(Observation.KERNEL_PATH)
     names = ("packets_per_message", "typical_first_queued_ns", "typical_last_arrived_ns")
     found = [seen.estimate(stream, f"path_{name}") if seen else None for name in names]
     if not all(found):
         return []
     units = (COUNT, MICROSECONDS, MICROSECONDS)
-    packets, first, last = (estimate_cell(each, unit).text for each, unit in zip(found, units, strict=True))
+    packets, first, last = (estimate_cell(estimate, unit).text for estimate, unit in zip(found, units, strict=True))
     return [f"{packets} packets on a message's path, from {first} µs (queued) to {last} µs (arrived)"]
 
 
-def _metric_words(each: ExperimentFindings, observation: Observation, metric: str, unit: Unit, words: str) -> str:
-    seen = each.observed.get(observation)
+def _metric_words(candidate: ExperimentFindings, observation: Observation, metric: str, unit: Unit, words: str) -> str:
+    seen = candidate.observed.get(observation)
     cell = estimate_cell(seen.estimate(TRIAL, metric) if seen else None, unit)
     return "" if cell.is_missing else words.format(cell.text)
 
 
-def _unavailable(comparison: Comparison, who: Mapping[str, Series]) -> tuple[str, ...]:
+def _unavailable(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[str, ...]:
     """Each reason once, with those it holds for where not for all."""
     found: dict[str, dict[str, None]] = {}
-    for each in comparison.experiments:
-        for seen in each.observed.values():
+    for candidate in comparison.experiments:
+        for seen in candidate.observed.values():
             for record in seen.records:
                 for what, reason in record.unavailable.items():
-                    found.setdefault(f"{what.replace('_', ' ')}: {reason}", {})[who[each.experiment.id].label] = None
-    everyone = len([each for each in comparison.experiments if each.observed])
+                    found.setdefault(f"{what.replace('_', ' ')}: {reason}", {})[
+                        series_of[candidate.experiment.id].label
+                    ] = None
+    everyone = len([measured for measured in comparison.experiments if measured.observed])
     return tuple(
         reason if len(labels) == everyone else f"{reason} ({', '.join(labels)})" for reason, labels in found.items()
     )

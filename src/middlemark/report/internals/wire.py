@@ -50,15 +50,17 @@ ABOUT = (
 )
 
 
-def wire_table(wired: Comparison, who: Mapping[str, Series]) -> Table:
+def wire_table(wired: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row for each that was read, medians of trials."""
     rows: list[Row] = []
-    for each in wired.experiments:
-        if each.estimate(TRIAL, "wire_window_bytes") is not None:
-            phases = [_amount(each, phase) for phase in PHASES]
-            ratios = metric_cells(_PER_MESSAGE, each, TRIAL)
-            split = [_amount(each, name) if _is_separable(each) else NOT_SEPARABLE for name in ("data", "control")]
-            rows.append((*delivery_columns(each, who), *phases, *split, *ratios))
+    for candidate in wired.experiments:
+        if candidate.estimate(TRIAL, "wire_window_bytes") is not None:
+            phases = [_amount(candidate, phase) for phase in PHASES]
+            ratios = metric_cells(_PER_MESSAGE, candidate, TRIAL)
+            split = [
+                _amount(candidate, name) if _is_separable(candidate) else NOT_SEPARABLE for name in ("data", "control")
+            ]
+            rows.append((*delivery_columns(candidate, series_of), *phases, *split, *ratios))
     traffic = values(*PHASES.values(), "data in the window", "control in the window")
     about = (
         f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts without publisher, server "
@@ -76,23 +78,23 @@ _PER_MESSAGE = (
 )
 
 
-def _amount(each: ExperimentFindings, name: str) -> str:
-    sent_bytes, packets = (each.estimate(TRIAL, f"wire_{name}_{what}") for what in ("bytes", "packets"))
+def _amount(candidate: ExperimentFindings, name: str) -> str:
+    sent_bytes, packets = (candidate.estimate(TRIAL, f"wire_{name}_{what}") for what in ("bytes", "packets"))
     return f"{estimate_cell(sent_bytes, BYTES).text}, {estimate_cell(packets, COUNT).text} packets"
 
 
-def _is_separable(each: ExperimentFindings) -> bool:
-    return each.estimate(TRIAL, "wire_control_bytes") is not None
+def _is_separable(candidate: ExperimentFindings) -> bool:
+    return candidate.estimate(TRIAL, "wire_control_bytes") is not None
 
 
-def link_traffic_table(wired: Comparison, who: Mapping[str, Series]) -> Table:
+def link_traffic_table(wired: Comparison, series_of: Mapping[str, Series]) -> Table:
     """Both directions of each link in each phase."""
     rows: list[Row] = []
-    for each in wired.experiments:
-        for host, network in dict.fromkeys((t.host, t.network) for r in each.records for t in r.wire):
-            cells = (_both_directions(each, (host, network, phase)) for phase in PHASES)
-            sends = _what_is_sent(each, host)
-            rows.append((*delivery_columns(each, who), f"{host} – {network}", *cells, sends))
+    for candidate in wired.experiments:
+        for host, network in dict.fromkeys((t.host, t.network) for r in candidate.records for t in r.wire):
+            cells = (_both_directions(candidate, (host, network, phase)) for phase in PHASES)
+            sends = _what_is_sent(candidate, host)
+            rows.append((*delivery_columns(candidate, series_of), f"{host} – {network}", *cells, sends))
     columns = (
         MIDDLEWARE,
         DELIVERY,
@@ -107,14 +109,14 @@ def link_traffic_table(wired: Comparison, who: Mapping[str, Series]) -> Table:
     return table("Traffic of the links", columns, rows, about, detail="sent / received by the host")
 
 
-def _what_is_sent(each: ExperimentFindings, host: str) -> str:
-    if host not in payload_hosts(each.experiment):
+def _what_is_sent(candidate: ExperimentFindings, host: str) -> str:
+    if host not in payload_hosts(candidate.experiment):
         return "control"
-    return "data and control" if host in receiving_hosts(each.experiment) else "data"
+    return "data and control" if host in receiving_hosts(candidate.experiment) else "data"
 
 
-def _both_directions(each: ExperimentFindings, wanted: tuple[str, str, str]) -> str:
-    traffic = [t for record in each.records for t in record.wire if (t.host, t.network, t.phase) == wanted]
+def _both_directions(candidate: ExperimentFindings, wanted: tuple[str, str, str]) -> str:
+    traffic = [t for record in candidate.records for t in record.wire if (t.host, t.network, t.phase) == wanted]
     directions = (
         (spread(t.sent_bytes for t in traffic), spread(t.sent_packets for t in traffic)),
         (spread(t.received_bytes for t in traffic), spread(t.received_packets for t in traffic)),
@@ -132,14 +134,14 @@ CAPTURES = (
 )
 
 
-def capture_table(captured: Comparison, who: Mapping[str, Series]) -> Table:
+def capture_table(captured: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row a trial's file."""
     rows: list[Row] = []
-    for each in captured.experiments:
-        series = who[each.experiment.id]
+    for candidate in captured.experiments:
+        series = series_of[candidate.experiment.id]
         rows += [
             (series.label, *_capture_cells(record, record.capture), dissector_words(series))
-            for record in each.records
+            for record in candidate.records
             if record.capture is not None
         ]
     counts = values("size", "frames", "cut", "overflow", "lost")
@@ -149,7 +151,10 @@ def capture_table(captured: Comparison, who: Mapping[str, Series]) -> Table:
 
 def dissector_words(series: Series) -> str:
     """`mqtt (what Wireshark needs to know)`."""
-    words = [f"{each.name} ({each.remark})" if each.remark else each.name for each in series.dissectors]
+    words = [
+        f"{dissector.name} ({dissector.remark})" if dissector.remark else dissector.name
+        for dissector in series.dissectors
+    ]
     return "; ".join(words) or ABSENT
 
 
@@ -159,15 +164,15 @@ def _capture_cells(record: TrialRecord, capture: CaptureRecord) -> tuple[Cell, .
     return Cell(path, link=path), Cell(capture.file_bytes, BYTES), *map(Cell, sums)
 
 
-def capture_lines(captured: Comparison, who: Mapping[str, Series]) -> list[str]:
+def capture_lines(captured: Comparison, series_of: Mapping[str, Series]) -> list[str]:
     """A line a trial's file, for a narrow place."""
     return [
         f"{series.label}: {sum(link.captured for link in record.capture.links)} frames in {_capture_path(record)}, "
         f"Wireshark: {dissector_words(series)}"
-        for each in captured.experiments
-        for record in each.records
+        for candidate in captured.experiments
+        for record in candidate.records
         if record.capture is not None
-        for series in (who[each.experiment.id],)
+        for series in (series_of[candidate.experiment.id],)
     ]
 
 
@@ -175,9 +180,9 @@ def _capture_path(record: TrialRecord) -> str:
     return f"trials/{record.trial.id}/capture.pcapng"
 
 
-def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> Table | None:
+def overhead_table(experiments: Sequence[ExperimentFindings], series_of: Mapping[str, Series]) -> Table | None:
     """Wire to payload over message sizes; None where no wire was read."""
-    by_setting = _by_setting(experiments, who)
+    by_setting = _by_setting(experiments, series_of)
     if not by_setting:
         return None
     sizes = sorted({size_bytes for points in by_setting.values() for size_bytes in points})
@@ -194,42 +199,46 @@ def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
     return table("Bytes on the wire for each byte of payload", columns, rows, ABOUT, detail="by message size")
 
 
-def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> Chart | None:
+def overhead_chart(experiments: Sequence[ExperimentFindings], series_of: Mapping[str, Series]) -> Chart | None:
     """The same as lines; None where no middleware was measured with two sizes."""
-    drawn = {name: points for name, points in _by_setting(experiments, who).items() if len(points) > 1}
+    drawn = {name: points for name, points in _by_setting(experiments, series_of).items() if len(points) > 1}
     rows: list[dict[str, Any]] = [
-        {"who": label, "setting": setting, "size": size_bytes, "ratio": ratio.value}
+        {"series": label, "setting": setting, "size": size_bytes, "ratio": ratio.value}
         for (label, setting), points in drawn.items()
-        for size_bytes, each in sorted(points.items())
-        if (ratio := each.estimate(TRIAL, OVERHEAD)) is not None and ratio.value
+        for size_bytes, candidate in sorted(points.items())
+        if (ratio := candidate.estimate(TRIAL, OVERHEAD)) is not None and ratio.value
     ]
     if not rows:
         return None
     behind = [
-        (f"{label}, {setting}", each) for (label, setting), own in drawn.items() for _, each in sorted(own.items())
+        (f"{label}, {setting}", candidate)
+        for (label, setting), own in drawn.items()
+        for _, candidate in sorted(own.items())
     ]
-    n = n_trials(each.estimate(TRIAL, OVERHEAD) for _, each in behind)
-    deliveries = differing_deliveries((each for _, each in behind), who)
+    n = n_trials(candidate.estimate(TRIAL, OVERHEAD) for _, candidate in behind)
+    deliveries = differing_deliveries((candidate for _, candidate in behind), series_of)
     return Chart(
         id="overhead",
         title="Overhead on the wire over message size",
         caption=f"{ABOUT} Medians of trials. {n} {deliveries}".rstrip(),
         description="A line for each middleware and setting; the table below has the values.",
-        spec=finished(*_overhead_lines(rows, who), height=280, rows=rows),
+        spec=finished(*_overhead_lines(rows, series_of), height=280, rows=rows),
         trials=trials_behind(behind),
     )
 
 
-def _overhead_lines(rows: Sequence[Mapping[str, Any]], who: Mapping[str, Series]) -> tuple[alt.Chart, alt.Chart]:
-    labels = {str(row["who"]) for row in rows}
-    shown = identity(series for series in sorted(who.values(), key=lambda one: one.label) if series.label in labels)
+def _overhead_lines(rows: Sequence[Mapping[str, Any]], series_of: Mapping[str, Series]) -> tuple[alt.Chart, alt.Chart]:
+    labels = {str(row["series"]) for row in rows}
+    shown = identity(
+        series for series in sorted(series_of.values(), key=lambda one: one.label) if series.label in labels
+    )
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=log_scale([float(row["size"]) for row in rows]).x("size:Q", "bytes a message"),
         y=log_scale([float(row["ratio"]) for row in rows]).y("ratio:Q", "wire to payload"),
         color=shown.colour,
         detail=alt.Detail("setting:N"),
         tooltip=[
-            alt.Tooltip("who:N", title="middleware"),
+            alt.Tooltip("series:N", title="middleware"),
             alt.Tooltip("setting:N"),
             alt.Tooltip("ratio:Q", format=".4~g"),
         ],
@@ -241,18 +250,22 @@ BySetting = dict[tuple[str, str], dict[int, ExperimentFindings]]
 """By series and setting, by size."""
 
 
-def _by_setting(experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> BySetting:
-    wired = [each.observed[Observation.WIRE] for each in experiments if Observation.WIRE in each.observed]
-    shown = [each for each in wired if each.estimate(TRIAL, OVERHEAD) is not None]
+def _by_setting(experiments: Sequence[ExperimentFindings], series_of: Mapping[str, Series]) -> BySetting:
+    wired = [
+        candidate.observed[Observation.WIRE] for candidate in experiments if Observation.WIRE in candidate.observed
+    ]
+    shown = [candidate for candidate in wired if candidate.estimate(TRIAL, OVERHEAD) is not None]
     if not shown:
         return {}
-    varying = [name for name in varying_factors([each.experiment for each in shown]) if _tells_settings_apart(name)]
+    varying = [
+        name for name in varying_factors([candidate.experiment for candidate in shown]) if _tells_settings_apart(name)
+    ]
     found: BySetting = {}
-    for each in shown:
-        factors = each.experiment.factors
-        setting = ", ".join(f"{name} {factors.get(name, ABSENT)}" for name in varying) or each.experiment.topology
-        name = (who[each.experiment.id].label, setting)
-        found.setdefault(name, {})[each.experiment.streams[0].size_bytes] = each
+    for measured in shown:
+        factors = measured.experiment.factors
+        setting = ", ".join(f"{name} {factors.get(name, ABSENT)}" for name in varying) or measured.experiment.topology
+        name = (series_of[measured.experiment.id].label, setting)
+        found.setdefault(name, {})[measured.experiment.streams[0].size_bytes] = measured
     return dict(sorted(found.items()))
 
 

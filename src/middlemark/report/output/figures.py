@@ -45,49 +45,51 @@ PNG_SCALE = 2.5
 
 def write_parts(findings: RunFindings, kind: ReportFormat, folder: Path) -> list[Path]:
     """Write every figure, or every table, of a run into a folder."""
-    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    series_of = series_by_experiment(findings.manifest, (candidate.experiment for candidate in findings.experiments))
     if kind in DRAWN:
-        return _write_figures(dict(figures(findings, who)), kind, folder)
+        return _write_figures(dict(figures(findings, series_of)), kind, folder)
     ending, as_text = WRITTEN[kind]
     return [
         write_text(folder / f"{file_name(name)}.{ending}", as_text(name, table))
-        for name, table in tables(findings, who)
+        for name, table in tables(findings, series_of)
     ]
 
 
-def figures(findings: RunFindings, who: Mapping[str, Series]) -> Iterator[tuple[str, Chart]]:
+def figures(findings: RunFindings, series_of: Mapping[str, Series]) -> Iterator[tuple[str, Chart]]:
     """Every figure under the name of its file."""
-    for section in sections_of(findings, who):
+    for section in sections_of(findings, series_of):
         yield from ((f"{section.id}-{chart.id}", chart) for chart in section.charts)
-    for part, charts in charts_of_run(findings, who).items():
+    for part, charts in charts_of_run(findings, series_of).items():
         yield from ((f"{part}-{chart.id}", chart) for chart in charts)
 
 
-def tables(findings: RunFindings, who: Mapping[str, Series]) -> Iterator[tuple[str, Table]]:
+def tables(findings: RunFindings, series_of: Mapping[str, Series]) -> Iterator[tuple[str, Table]]:
     """Every table under the name of its file: of the whole run, then of each setting."""
-    sections = sections_of(findings, who)
-    yield from ((name, table) for name, table in _tables_of_run(findings, sections, who) if table is not None)
+    sections = sections_of(findings, series_of)
+    yield from ((name, table) for name, table in _tables_of_run(findings, sections, series_of) if table is not None)
     for section in sections:
         for table in section.every_table:
             yield f"{section.id}-{table.name}", table
 
 
 def _tables_of_run(
-    findings: RunFindings, sections: Sequence[Section], who: Mapping[str, Series]
+    findings: RunFindings, sections: Sequence[Section], series_of: Mapping[str, Series]
 ) -> Iterator[tuple[str, Table | None]]:
     found = recommendation(findings)
     if found is not None:
         yield "recommendation-fitting", found.fitting
         yield "recommendation-requirements", found.requirements
-    over_all = digest(findings.comparisons, [each.answer for each in sections], who)
+    over_all = digest(findings.comparisons, [section.answer for section in sections], series_of)
     yield "digest", over_all.table if over_all else None
     yield "claims", claims_table(claims_shown(judge_own_claims(findings)))
-    for number, heat_map in enumerate(heat_maps(findings.comparisons, [each.id for each in sections], who), start=1):
+    for number, heat_map in enumerate(
+        heat_maps(findings.comparisons, [section.id for section in sections], series_of), start=1
+    ):
         yield f"overview-{number}", heat_table(heat_map)
-    yield "capacity", capacity_table(findings.capacities, who)
-    yield "spread-over-trials", spread_table(findings, who)
-    yield "enough-trials", stop_table(findings, who)
-    yield "wire-overhead", overhead_table(findings.experiments, who)
+    yield "capacity", capacity_table(findings.capacities, series_of)
+    yield "spread-over-trials", spread_table(findings, series_of)
+    yield "enough-trials", stop_table(findings, series_of)
+    yield "wire-overhead", overhead_table(findings.experiments, series_of)
     yield "topologies", topology_table(findings)
 
 
@@ -126,7 +128,7 @@ def _names_on_axis(part: object) -> bool:
     """Whether an axis says which middleware is which, so that there need be no legend."""
     if isinstance(part, dict):
         y = part.get("y")
-        return (isinstance(y, dict) and y.get("field") == "who") or any(map(_names_on_axis, part.values()))
+        return (isinstance(y, dict) and y.get("field") == "series") or any(map(_names_on_axis, part.values()))
     return isinstance(part, list) and any(map(_names_on_axis, part))
 
 
@@ -135,7 +137,7 @@ def _plain(part: Any, *, named: bool, key: str = "", within: str = "") -> Any:  
     if isinstance(part, dict):
         return {name: _plain(value, named=named, key=name, within=key) for name, value in part.items()}
     if isinstance(part, list):
-        return [_plain(each, named=named) for each in part]
+        return [_plain(item, named=named) for item in part]
     if part == "container":
         return WIDTH
     if key == "legend" and part is None and not named:
@@ -172,7 +174,7 @@ def as_latex(name: str, table: Table) -> str:
 
 
 def _latex_text(text: str) -> str:
-    return _in_latex("".join(tabulate.LATEX_ESCAPE_RULES.get(each, each) for each in text))
+    return _in_latex("".join(tabulate.LATEX_ESCAPE_RULES.get(name, name) for name in text))
 
 
 def _in_latex(text: str) -> str:

@@ -70,7 +70,7 @@ class Section:
     factors: Mapping[str, str]
     answer: Answer
     ranking: Ranking
-    who: tuple[Series, ...]
+    series: tuple[Series, ...]
     distributions: tuple[Chart, ...]
     over_time: tuple[Chart, ...]
     """Of settings in which something changes within the window."""
@@ -119,24 +119,24 @@ def write_report(run: Path | RunFindings) -> Path:
 
 def render(findings: RunFindings) -> str:
     """The whole page."""
-    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
-    sections = sections_of(findings, who)
-    run_charts = charts_of_run(findings, who)
+    series_of = series_by_experiment(findings.manifest, (candidate.experiment for candidate in findings.experiments))
+    sections = sections_of(findings, series_of)
+    run_charts = charts_of_run(findings, series_of)
     charts = {f"{section.id}-{chart.id}": chart for section in sections for chart in section.charts}
     charts |= {f"{part}-{chart.id}": chart for part, own in run_charts.items() for chart in own}
     return (
         page_environment(packed_json=packed_json, library=_library)
         .get_template("report.html.j2")
         .render(
-            **_conclusions(findings, sections, who),
-            **_whole_run(findings, who),
+            **_conclusions(findings, sections, series_of),
+            **_whole_run(findings, series_of),
             manifest=findings.manifest,
             findings=findings,
             sections=sections,
             run_charts=run_charts,
             settings_of=_settings_of(sections),
-            drawn_in=lambda part: _drawn_in(run_charts[part], who),
-            selection=selectable(findings.comparisons, who.values()),
+            drawn_in=lambda part: _drawn_in(run_charts[part], series_of),
+            selection=selectable(findings.comparisons, series_of.values()),
             charts=packed_json(without_repetition(charts)),
             folded=Folded(),
             clocks=CLOCKS,
@@ -146,65 +146,67 @@ def render(findings: RunFindings) -> str:
     )
 
 
-def _conclusions(findings: RunFindings, sections: Sequence[Section], who: Mapping[str, Series]) -> dict[str, object]:
+def _conclusions(
+    findings: RunFindings, sections: Sequence[Section], series_of: Mapping[str, Series]
+) -> dict[str, object]:
     """The page's first part."""
     return {
         "recommendation": recommendation(findings),
         "crowded": len(sections) > CROWDED,
-        "digest": digest(findings.comparisons, [section.answer for section in sections], who),
+        "digest": digest(findings.comparisons, [section.answer for section in sections], series_of),
         "first_sections": {section.answer.workload: section.id for section in reversed(sections)},
-        "heat_maps": heat_maps(findings.comparisons, [section.id for section in sections], who),
-        "warned": warned_of(findings, who),
-        "uncounted": uncounted(findings, who),
+        "heat_maps": heat_maps(findings.comparisons, [section.id for section in sections], series_of),
+        "warned": warned_of(findings, series_of),
+        "uncounted": uncounted(findings, series_of),
         "claims": claims_shown(judge_own_claims(findings)),
         "claims_reading": READING,
-        "keys": sorted({series.key: series for series in who.values()}.values(), key=lambda series: series.key),
+        "keys": sorted({series.key: series for series in series_of.values()}.values(), key=lambda series: series.key),
         "interval_words": interval_words(findings),
     }
 
 
-def _whole_run(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, object]:
+def _whole_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[str, object]:
     """Tables and lines that are of several settings, and what the run was made on."""
     return {
         "topologies": topology_table(findings),
         "machine": [fact(name, value) for name, value in findings.manifest.machine.items()],
-        "overhead": overhead_table(findings.experiments, who),
-        "enough": stop_table(findings, who),
-        "spread": spread_table(findings, who),
-        "spread_lines": spread_lines(findings, who),
-        "capacity": capacity_table(findings.capacities, who),
-        "capacity_lines": capacity_lines(findings.capacities, who),
+        "overhead": overhead_table(findings.experiments, series_of),
+        "enough": stop_table(findings, series_of),
+        "spread": spread_table(findings, series_of),
+        "spread_lines": spread_lines(findings, series_of),
+        "capacity": capacity_table(findings.capacities, series_of),
+        "capacity_lines": capacity_lines(findings.capacities, series_of),
         "scalings": scaling_lines(findings),
     }
 
 
 @debug_mode(False)  # the check of every part takes longer than all else; a browser draws each chart in the tests
-def sections_of(findings: RunFindings, who: Mapping[str, Series]) -> list[Section]:
+def sections_of(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Section]:
     """What the page shows of each comparison."""
     varying = distinguishing(findings.comparisons)
     return [
-        _section(number, each, answer(each, who, varying), who)
-        for number, each in enumerate(findings.comparisons, start=1)
+        _section(number, comparison, answer(comparison, series_of, varying), series_of)
+        for number, comparison in enumerate(findings.comparisons, start=1)
     ]
 
 
 @debug_mode(False)  # as for those of one setting
-def charts_of_run(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, list[Chart]]:
+def charts_of_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[str, list[Chart]]:
     """By the part of the page that they are in."""
-    overhead = overhead_chart(findings.experiments, who)
+    overhead = overhead_chart(findings.experiments, series_of)
     return {
-        "capacity": capacity_charts(findings.capacities, findings.experiments, who),
-        "scaling": scaling_charts(findings, who),
+        "capacity": capacity_charts(findings.capacities, findings.experiments, series_of),
+        "scaling": scaling_charts(findings, series_of),
         "wire": [overhead] if overhead else [],
-        "chains": chains_overview(findings.comparisons, who),
+        "chains": chains_overview(findings.comparisons, series_of),
     }
 
 
-def _drawn_in(charts: Sequence[Chart], who: Mapping[str, Series]) -> list[Series]:
+def _drawn_in(charts: Sequence[Chart], series_of: Mapping[str, Series]) -> list[Series]:
     """Whose lines some charts have, for their legend."""
     rows = (row for chart in charts for own in chart.spec["datasets"].values() for row in own)
-    labels = {row.get("who") for row in rows}
-    return sorted({each for each in who.values() if each.label in labels}, key=lambda each: each.label)
+    labels = {row.get("series") for row in rows}
+    return sorted({series for series in series_of.values() if series.label in labels}, key=lambda series: series.label)
 
 
 def _settings_of(sections: Sequence[Section]) -> Callable[[Trials], str]:
@@ -222,63 +224,73 @@ def _settings_of(sections: Sequence[Section]) -> Callable[[Trials], str]:
     return settings_of
 
 
-def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Series]) -> Section:
+def _section(number: int, comparison: Comparison, said: Answer, series_of: Mapping[str, Series]) -> Section:
     kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
     return Section(
         id=f"s{number}-{comparison.setting.workload}",
         factors=dict(comparison.setting.factors),
         answer=said,
-        ranking=ranking_table(comparison, who),
-        who=tuple(who[each.experiment.id] for each in comparison.experiments if each.shapes.boxes),
-        distributions=_distributions(comparison, who, kind),
-        over_time=tuple(time_charts(comparison, who)),
+        ranking=ranking_table(comparison, series_of),
+        series=tuple(
+            series_of[candidate.experiment.id] for candidate in comparison.experiments if candidate.shapes.boxes
+        ),
+        distributions=_distributions(comparison, series_of, kind),
+        over_time=tuple(time_charts(comparison, series_of)),
         topology=comparison.experiments[0].experiment.topology,
         drawing=drawing(comparison.experiments[0].experiment),
-        chain=chain_shown(comparison, who),
-        faults=fault_table(comparison, who, by_flow=True),
+        chain=chain_shown(comparison, series_of),
+        faults=fault_table(comparison, series_of, by_flow=True),
         timeline=timeline_words(comparison),
         links=link_table(comparison),
         routes=route_table(comparison),
-        path=path_table(comparison, who),
-        bars=tuple(bar_charts(comparison, who)),
-        quantiles=_quantiles(comparison, who, kind),
-        tables=(*_stream_tables(comparison, who), *_tables_of_all(comparison, who)),
-        trials=trials_of(comparison, who),
-        outcomes=outcome_table(comparison, who),
-        observed=observed(comparison, who),
+        path=path_table(comparison, series_of),
+        bars=tuple(bar_charts(comparison, series_of)),
+        quantiles=_quantiles(comparison, series_of, kind),
+        tables=(*_stream_tables(comparison, series_of), *_tables_of_all(comparison, series_of)),
+        trials=trials_of(comparison, series_of),
+        outcomes=outcome_table(comparison, series_of),
+        observed=observed(comparison, series_of),
         cautions=tuple(
-            (who[each.experiment.id].label, caution, count)
-            for each in comparison.experiments
-            for caution, count in each.cautions
+            (series_of[candidate.experiment.id].label, caution, count)
+            for candidate in comparison.experiments
+            for caution, count in candidate.cautions
         ),
-        configurations=configurations(comparison, who),
+        configurations=configurations(comparison, series_of),
     )
 
 
-def _distributions(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> tuple[Chart, ...]:
-    charts = (ecdf(comparison, who, kind), percentile_curve(comparison, who, kind), boxes(comparison, who, kind))
+def _distributions(comparison: Comparison, series_of: Mapping[str, Series], kind: Distribution) -> tuple[Chart, ...]:
+    charts = (
+        ecdf(comparison, series_of, kind),
+        percentile_curve(comparison, series_of, kind),
+        boxes(comparison, series_of, kind),
+    )
     return tuple(chart for chart in charts if chart)
 
 
-def _quantiles(comparison: Comparison, who: Mapping[str, Series], first: Distribution) -> tuple[Table, ...]:
+def _quantiles(comparison: Comparison, series_of: Mapping[str, Series], first: Distribution) -> tuple[Table, ...]:
     """A table for each distribution of a stream or of a chain."""
-    others = [each for each in Distribution if (each in OF_CHAINS) is comparison.setting.of_chain and each is not first]
-    tables = (quantile_table(comparison, who, kind) for kind in (first, *others))
+    others = [
+        distribution
+        for distribution in Distribution
+        if (distribution in OF_CHAINS) is comparison.setting.of_chain and distribution is not first
+    ]
+    tables = (quantile_table(comparison, series_of, kind) for kind in (first, *others))
     return tuple(table for table in tables if table)
 
 
-def _stream_tables(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Table, ...]:
+def _stream_tables(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[Table, ...]:
     """A chain has no rate or accounting of its own: `chain` has its fates."""
     if comparison.setting.of_chain:
         return ()
-    return rate_table(comparison, who), accounting_table(comparison, who), loss_table(comparison, who)
+    return rate_table(comparison, series_of), accounting_table(comparison, series_of), loss_table(comparison, series_of)
 
 
 def _library(library: Library, began: str) -> str:
     return library_words(library, datetime.fromisoformat(began).date())
 
 
-def _tables_of_all(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Table, ...]:
+def _tables_of_all(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[Table, ...]:
     """Those of the trial and not of a stream or a chain."""
-    first = first_message_table(comparison, who)
-    return *((first,) if first else ()), process_table(comparison, who), outlier_table(comparison, who)
+    first = first_message_table(comparison, series_of)
+    return *((first,) if first else ()), process_table(comparison, series_of), outlier_table(comparison, series_of)

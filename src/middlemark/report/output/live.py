@@ -60,7 +60,7 @@ class Cell:
 
     def text(self) -> Text:
         """The median so far and the number of trials, or the outcome."""
-        medians = [each.latency_median_ns for each in self.headlines if each.latency_median_ns is not None]
+        medians = [headline.latency_median_ns for headline in self.headlines if headline.latency_median_ns is not None]
         if not medians:
             return Text(self.outcome.replace("_", " "), OUTCOME_STYLE.get(self.outcome, "red"))
         shown = MICROSECONDS.write(median(medians))

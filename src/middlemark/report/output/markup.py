@@ -29,7 +29,7 @@ def _row(first: Cell, others: list[Cell], kinds: list[Holds]) -> str:
         f'<td class="words">{escape(cell.line)}</td>' if holds is Holds.SENTENCES else _value_cell(cell)
         for cell, holds in zip(others, kinds, strict=True)
     )
-    return f'<tr data-who="{name}"><th scope="row">{name}</th>{cells}</tr>\n'
+    return f'<tr data-series="{name}"><th scope="row">{name}</th>{cells}</tr>\n'
 
 
 def value_cell(cell: Cell, kind: str, before: Markup) -> Markup:
@@ -44,7 +44,7 @@ def _value_cell(cell: Cell, kind: str = "", before: str = "") -> str:
         f'<td class="value{kind}{_missing(cell)}">{escape(before)}',
         f'<span class="note">{escape(cell.quantile)}</span> ' if cell.quantile else "",
         f'<span class="number">{linked}</span>',
-        *(f' <span class="interval">{escape(each)}</span>' for each in (cell.clocks, cell.interval) if each),
+        *(f' <span class="interval">{escape(name)}</span>' for name in (cell.clocks, cell.interval) if name),
         f' <span class="interval">· {escape(share)}</span>' if (share := cell.percent_of_whole) else "",
         ' <span class="note">pooled</span>' if cell.is_pooled else "",
         "</td>\n",

@@ -116,7 +116,7 @@ class Folded:
 class MiddlewareShown:
     """One middleware with all labels that its configurations have on the page."""
 
-    who: Series
+    series: Series
     labels: tuple[str, ...]
 
 
@@ -129,18 +129,18 @@ class Selectable:
     """Each with its values; the workload first, where there are several."""
 
 
-def selectable(comparisons: Sequence[Comparison], who: Iterable[Series]) -> Selectable:
+def selectable(comparisons: Sequence[Comparison], listed: Iterable[Series]) -> Selectable:
     """Everything that varies on the page."""
     of_middleware: dict[str, list[Series]] = {}
-    for each in who:
-        of_middleware.setdefault(each.middleware, []).append(each)
-    settings = [dict(each.setting.factors) for each in comparisons]
+    for series in listed:
+        of_middleware.setdefault(series.middleware, []).append(series)
+    settings = [dict(comparison.setting.factors) for comparison in comparisons]
     varying = distinguishing(comparisons)
     names = [name for name in dict.fromkeys(n for s in settings for n in s) if name in varying]
     values = {name: tuple(dict.fromkeys(s[name] for s in settings if name in s)) for name in ["workload", *names]}
     return Selectable(
         tuple(
-            MiddlewareShown(min(own, key=lambda each: each.place), tuple(dict.fromkeys(each.label for each in own)))
+            MiddlewareShown(min(own, key=lambda one: one.place), tuple(dict.fromkeys(one.label for one in own)))
             for _, own in sorted(of_middleware.items())
         ),
         tuple((name, found) for name, found in values.items() if len(found) > 1),

@@ -25,10 +25,10 @@ from middlemark.report.traffic.variance import as_data as spread_data
 def run_data(findings: RunFindings) -> dict[str, Any]:
     """Its warnings, conclusions and estimates, and what can't be read."""
     recommended = recommendation(findings)
-    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    series_of = series_by_experiment(findings.manifest, (candidate.experiment for candidate in findings.experiments))
     return {
-        "warnings": warnings_data(findings, who),
-        "not_counted": uncounted_data(findings, who),
+        "warnings": warnings_data(findings, series_of),
+        "not_counted": uncounted_data(findings, series_of),
         "recommendation": None if recommended is None else recommendation_data(recommended),
         "rankings": [_ranking(comparison) for comparison in findings.comparisons],
         "scaling_factors": _scalings(findings.scalings),

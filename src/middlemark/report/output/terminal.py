@@ -62,27 +62,27 @@ READING = (
 def print_summary(run: Path | RunFindings, console: Console) -> None:
     """Print what a run came to."""
     findings = run if isinstance(run, RunFindings) else analyse(RunFolder(run))
-    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    series_of = series_by_experiment(findings.manifest, (candidate.experiment for candidate in findings.experiments))
     recommended = recommendation(findings)
     if recommended is None:
-        _print_comparisons(findings, who, console)
+        _print_comparisons(findings, series_of, console)
     else:
         print_recommendation(recommended, console)
         console.print(Text(interval_words(findings), "dim"))
     _print_damage(findings, console)
-    _print_cautions(findings, who, console)
+    _print_cautions(findings, series_of, console)
 
 
-def _print_comparisons(findings: RunFindings, who: Mapping[str, Series], console: Console) -> None:
+def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], console: Console) -> None:
     varying = distinguishing(findings.comparisons)
-    answers = [answer(comparison, who, varying) for comparison in findings.comparisons]
+    answers = [answer(comparison, series_of, varying) for comparison in findings.comparisons]
     for comparison, said in zip(findings.comparisons, answers, strict=True):
-        _print_comparison(comparison, said, who, console)
-    _print_digest(digest(findings.comparisons, answers, who) if len(answers) > CROWDED else None, console)
-    _print_lines("Capacity", capacity_lines(findings.capacities, who), console)
+        _print_comparison(comparison, said, series_of, console)
+    _print_digest(digest(findings.comparisons, answers, series_of) if len(answers) > CROWDED else None, console)
+    _print_lines("Capacity", capacity_lines(findings.capacities, series_of), console)
     _print_lines("How latency grows with size", scaling_lines(findings), console)
-    _print_lines("Spread over trials", spread_lines(findings, who), console)
-    _print_lines("Enough trials", stop_lines(findings, who), console)
+    _print_lines("Spread over trials", spread_lines(findings, series_of), console)
+    _print_lines("Enough trials", stop_lines(findings, series_of), console)
     claims = judge_own_claims(findings)
     if claims:
         console.print(Text("\nClaims", "bold"))
@@ -122,74 +122,76 @@ def print_over_settings(found: Sequence[OverSettings], console: Console) -> None
 
 def print_message_paths(findings: RunFindings, console: Console) -> None:
     """Print the paths of single messages, of all settings whose kernel path was observed."""
-    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    series_of = series_by_experiment(findings.manifest, (candidate.experiment for candidate in findings.experiments))
     varying = distinguishing(findings.comparisons)
     for comparison in findings.comparisons:
-        lines = list(message_lines(seen_by(comparison, Observation.KERNEL_PATH), who))
+        lines = list(message_lines(seen_by(comparison, Observation.KERNEL_PATH), series_of))
         if lines:
-            said = answer(comparison, who, varying)
+            said = answer(comparison, series_of, varying)
             console.print()
             console.print(Text.assemble((said.workload, "bold"), (f"  {said.load}", "dim")))
         for line in lines:
             console.print(line)
 
 
-def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Series], console: Console) -> None:
+def _print_comparison(comparison: Comparison, said: Answer, series_of: Mapping[str, Series], console: Console) -> None:
     console.print()
     console.print(Text.assemble((said.workload, "bold"), (f"  {said.load}", "dim")))
-    ranking = ranking_table(comparison, who)
+    ranking = ranking_table(comparison, series_of)
     _print_ranking(ranking, console)
     if ranking.between_clocks:
         _print_line(Text(CLOCKS, "dim"), console)
     for line in ranking.lines:
         if line.unranked:
-            _print_line(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), console)
-    _print_outcomes(comparison, who, console)
-    _print_conditions(comparison, who, console)
-    _print_observed(comparison, who, console)
+            _print_line(Text.assemble((line.series.label, ""), (f": {line.unranked}", "dim")), console)
+    _print_outcomes(comparison, series_of, console)
+    _print_conditions(comparison, series_of, console)
+    _print_observed(comparison, series_of, console)
     console.print(Text.assemble((f"{said.headline}. ", "bold"), " ".join(said.sentences)))
 
 
 def _print_ranking(ranking: Ranking, console: Console) -> None:
     """The lines that have a rank; those that have none are printed below with the reason."""
     left_out = {Terminal.NEVER} if console.width >= WIDE else {Terminal.NEVER, Terminal.WHERE_WIDE}
-    columns = [each for each in ranking.columns if each.in_terminal not in left_out]
+    columns = [column for column in ranking.columns if column.in_terminal not in left_out]
     grid = _grid()
     grid.add_column("", justify="right", no_wrap=True)
     grid.add_column("middleware", min_width=14)
-    for each in columns:
-        grid.add_column(_heading(each.brief), justify="right", no_wrap=True)
+    for ranking_column in columns:
+        grid.add_column(_heading(ranking_column.brief), justify="right", no_wrap=True)
     for line in ranking.lines:
         if not line.unranked:
-            name = Text.assemble(line.who.label, ("†" if line.who.baseline else "", "dim"))
+            name = Text.assemble(line.series.label, ("†" if line.series.baseline else "", "dim"))
             cells = (
                 cell_text(
-                    value_cell(each.cell(line)) if each.in_terminal is Terminal.WITHOUT_INTERVAL else each.cell(line),
+                    value_cell(column.cell(line))
+                    if column.in_terminal is Terminal.WITHOUT_INTERVAL
+                    else column.cell(line),
                     "" if place else "bold",
                 )
-                for place, each in enumerate(columns)
+                for place, column in enumerate(columns)
             )
             grid.add_row(Text(line.rank, "bold"), name, *cells)
     if grid.row_count:
         console.print(grid)
 
 
-def _print_conditions(comparison: Comparison, who: Mapping[str, Series], console: Console) -> None:
+def _print_conditions(comparison: Comparison, series_of: Mapping[str, Series], console: Console) -> None:
     """The split of a chain, faults, links, routes and CPU load, where the setting has any."""
-    faults = fault_table(comparison, who)
-    for table in (*lines_of_chain(comparison, who), *([faults] if faults else [])):
+    faults = fault_table(comparison, series_of)
+    for table in (*lines_of_chain(comparison, series_of), *([faults] if faults else [])):
         _print_table(table, console, table.title.lower())
     links = (*link_lines(comparison), *route_lines(comparison))
-    for line in (*flow_words(comparison, who), *timeline_words(comparison), *links):
+    for line in (*flow_words(comparison, series_of), *timeline_words(comparison), *links):
         _print_line(Text(line, "dim"), console)
-    for each in comparison.experiments:
-        words = load_words(each)
+    for candidate in comparison.experiments:
+        words = load_words(candidate)
         if words:
-            _print_line(Text(f"{who[each.experiment.id].label}: CPU load at {words}", "dim"), console)
+            _print_line(Text(f"{series_of[candidate.experiment.id].label}: CPU load at {words}", "dim"), console)
 
 
-def _print_observed(comparison: Comparison, who: Mapping[str, Series], console: Console) -> None:
-    lines = observed_lines(comparison, who)
+def _print_observed(comparison: Comparison, series_of: Mapping[str, Series], console: Console) -> None:
+    lines = observed_lines(comparison, series_of)
     if lines:
         console.print(Text("seen from outside", "dim"))
     for line in lines:
@@ -237,17 +239,17 @@ def cell_text(cell: Cell, style: str = "") -> Text:
     return text
 
 
-def _print_outcomes(comparison: Comparison, who: Mapping[str, Series], console: Console) -> None:
+def _print_outcomes(comparison: Comparison, series_of: Mapping[str, Series], console: Console) -> None:
     """Trials that don't count, but for those that are not applicable, which the line above says."""
-    for each in comparison.experiments:
+    for candidate in comparison.experiments:
         kinds: dict[str, tuple[int, str]] = {}
-        for (kind, why), n in sorted(outcome_counts(each).items()):
+        for (kind, why), n in sorted(outcome_counts(candidate).items()):
             count, first = kinds.get(kind, (0, why))
             kinds[kind] = (count + n, first)
         for kind, (count, why) in kinds.items():
             if kind not in ACCEPTED:
                 words = f"{plural(count, 'trial')} {kind.replace('_', ' ')}, {why or ABSENT}"
-                _print_line(Text(f"{who[each.experiment.id].label}: {words}", "yellow"), console)
+                _print_line(Text(f"{series_of[candidate.experiment.id].label}: {words}", "yellow"), console)
 
 
 def _print_lines(title: str, lines: Sequence[str], console: Console) -> None:
@@ -264,10 +266,10 @@ def _print_damage(findings: RunFindings, console: Console) -> None:
         console.print(Text.assemble((f"\ntrial {damage.trial} is left out:", "red"), f" {damage.problem}"))
 
 
-def _print_cautions(findings: RunFindings, who: Mapping[str, Series], console: Console) -> None:
+def _print_cautions(findings: RunFindings, series_of: Mapping[str, Series], console: Console) -> None:
     """Trials that don't count, and the warnings of the machine and of the others."""
-    of_trials = warned_of(findings, who)
-    not_counted = uncounted(findings, who)
+    of_trials = warned_of(findings, series_of)
+    not_counted = uncounted(findings, series_of)
     if findings.manifest.warnings or of_trials or not_counted:
         console.print(Text("\nBefore you rely on these results", "bold"))
     for outcome in not_counted:
@@ -275,9 +277,9 @@ def _print_cautions(findings: RunFindings, who: Mapping[str, Series], console: C
         _print_line(Text(words), console)
     for caution in findings.manifest.warnings:
         _print_line(Text.assemble(caution.text, (f" → {caution.remedy}", "dim")), console)
-    for each in of_trials:
-        text = f"{each.kind} in {each.where}, first: {each.first.text}"
-        _print_line(Text.assemble(text, (f" → {each.first.remedy}", "dim")), console)
+    for warned in of_trials:
+        text = f"{warned.kind} in {warned.where}, first: {warned.first.text}"
+        _print_line(Text.assemble(text, (f" → {warned.first.remedy}", "dim")), console)
 
 
 def _print_line(text: Text, console: Console) -> None:

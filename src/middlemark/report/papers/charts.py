@@ -20,22 +20,22 @@ from middlemark.suite.yaml.quantity import plural
 _HEIGHT = 380
 
 
-def comparison_charts(compared: PaperComparison, who: Mapping[str, Series]) -> tuple[Chart, ...]:
+def comparison_charts(compared: PaperComparison, series_of: Mapping[str, Series]) -> tuple[Chart, ...]:
     """One for each metric that has cells with both values."""
-    charts = (_chart(each, compared, who) for each in compared.correlations)
+    charts = (_chart(correlation, compared, series_of) for correlation in compared.correlations)
     return tuple(chart for chart in charts if chart is not None)
 
 
-def _chart(correlation: Correlation, compared: PaperComparison, who: Mapping[str, Series]) -> Chart | None:
+def _chart(correlation: Correlation, compared: PaperComparison, series_of: Mapping[str, Series]) -> Chart | None:
     metric = correlation.metric
-    own = [each for each in compared.pairs if each.metric.name == metric.name and each.experiment and each.values]
-    points = [_point(each, metric, who) for each in own]
+    own = [pair for pair in compared.pairs if pair.metric.name == metric.name and pair.experiment and pair.values]
+    points = [_point(pair, metric, series_of) for pair in own]
     known = [point[side] for point in points for side in ("paper", "here")]
     if not known or min(known) <= 0:
         return None
     unit, scale = shown_unit(metric).name, log_scale(known)
-    series = identity(who[each.experiment.experiment.id] for each in own if each.experiment)
-    tooltip = [alt.Tooltip("who:N", title="middleware"), alt.Tooltip("cell:N")]
+    series = identity(series_of[pair.experiment.experiment.id] for pair in own if pair.experiment)
+    tooltip = [alt.Tooltip("series:N", title="middleware"), alt.Tooltip("cell:N")]
     tooltip += [alt.Tooltip(f"{side}:Q", title=f"{side}, {unit}", format=",.4~g") for side in ("paper", "here")]
     x, y = scale.x("paper:Q", f"in the paper, {unit}"), scale.y("here:Q", f"here, {unit}")
     line = alt.Chart(alt.NamedData("equal")).mark_line(strokeWidth=1, opacity=0.5).encode(x=x, y=y)
@@ -57,9 +57,9 @@ def _chart(correlation: Correlation, compared: PaperComparison, who: Mapping[str
     )
 
 
-def _point(pair: Pair, metric: Metric, who: Mapping[str, Series]) -> dict[str, Any]:
+def _point(pair: Pair, metric: Metric, series_of: Mapping[str, Series]) -> dict[str, Any]:
     published, ours = pair.values or (0.0, 0.0)
     size = shown_unit(metric).size
-    label = who[pair.experiment.experiment.id].label if pair.experiment else pair.who
+    label = series_of[pair.experiment.experiment.id].label if pair.experiment else pair.series_label
     cell = " ".join(value for name, value in pair.group if name != "metric")
-    return {"who": label, "cell": cell, "paper": short(published / size), "here": short(ours / size)}
+    return {"series": label, "cell": cell, "paper": short(published / size), "here": short(ours / size)}

@@ -19,7 +19,7 @@ OUTCOME = "No full run of the maintainers is published yet, so that there is no 
 
 def index_page(papers: Sequence[LoadedPaper]) -> str:
     """All papers with all their findings."""
-    return _page("index", papers=[each.paper for each in papers], findings_of=findings_of, overview=overview)
+    return _page("index", papers=[paper.paper for paper in papers], findings_of=findings_of, overview=overview)
 
 
 def paper_page(loaded: LoadedPaper) -> str:
@@ -48,8 +48,13 @@ def overview(papers: Sequence[Paper]) -> Table:
     """What each paper asked, and how many findings and claims it comes to."""
     columns = (*named("paper"), sentences("asks"), *values("findings", "claims"))
     rows = [
-        (each.paper, each.summary, str(len(each.findings)), str(sum(len(own.claims or ()) for own in each.findings)))
-        for each in papers
+        (
+            paper.paper,
+            paper.summary,
+            str(len(paper.findings)),
+            str(sum(len(own.claims or ()) for own in paper.findings)),
+        )
+        for paper in papers
     ]
     return table("Papers", columns, rows)
 
@@ -57,7 +62,7 @@ def overview(papers: Sequence[Paper]) -> Table:
 def findings_of(paper: Paper) -> Table:
     """What a paper concludes, and with how many claims that is judged."""
     columns = (*named("finding"), sentences("says"), *values("claims"))
-    rows = [(str(each.finding), each.says, str(len(each.claims or ()))) for each in paper.findings]
+    rows = [(str(finding.finding), finding.says, str(len(finding.claims or ()))) for finding in paper.findings]
     return table("Findings", columns, rows)
 
 
@@ -65,8 +70,14 @@ def published_tables(loaded: LoadedPaper) -> Table:
     """The tables of a paper, and how many values each has."""
     columns = (*named("table"), sentences("has"), sentences("source"), *named("suite"), *values("values"))
     rows = [
-        (each.table, each.summary, each.source, each.suite, str(len(loaded.values[each.table])))
-        for each in loaded.paper.tables
+        (
+            published_table.table,
+            published_table.summary,
+            published_table.source,
+            published_table.suite,
+            str(len(loaded.values[published_table.table])),
+        )
+        for published_table in loaded.paper.tables
     ]
     return table("Published values", columns, rows)
 

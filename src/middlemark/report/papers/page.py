@@ -99,34 +99,34 @@ def findings_shown(reproduced: ReproducedPaper) -> tuple[FindingShown, ...]:
     """Every finding with its claims."""
     return tuple(
         FindingShown(
-            each.finding.finding,
-            each.finding.says,
-            each.finding.source,
-            each.judgement.value,
-            tuple(claims_shown(each.claims)),
-            what_decides(each),
+            finding.finding.finding,
+            finding.finding.says,
+            finding.finding.source,
+            finding.judgement.value,
+            tuple(claims_shown(finding.claims)),
+            what_decides(finding),
         )
-        for each in reproduced.findings
+        for finding in reproduced.findings
     )
 
 
 def comparisons_shown(reproduced: ReproducedPaper) -> tuple[ComparisonShown, ...]:
     """Every table of the paper whose suite was run."""
-    who: dict[str, Series] = {}
+    series_of: dict[str, Series] = {}
     for run in reproduced.runs.values():
-        who |= series_by_experiment(run.manifest, (each.experiment for each in run.experiments))
+        series_of |= series_by_experiment(run.manifest, (candidate.experiment for candidate in run.experiments))
     found = []
-    for each in reproduced.paper.tables:
-        compared = reproduced.comparisons.get(each.table)
+    for table in reproduced.paper.tables:
+        compared = reproduced.comparisons.get(table.table)
         if compared is None:
             continue
-        title = each.table.replace("_", " ").capitalize()
-        charts = tuple((chart, _drawing(chart)) for chart in comparison_charts(compared, who))
+        title = table.table.replace("_", " ").capitalize()
+        charts = tuple((chart, _drawing(chart)) for chart in comparison_charts(compared, series_of))
         found.append(
             ComparisonShown(
-                each.table,
-                each.summary,
-                each.source,
+                table.table,
+                table.summary,
+                table.source,
                 agreement_table(title, compared),
                 agreement_words(compared),
                 charts,

@@ -32,33 +32,39 @@ def findings_table(findings: Sequence[JudgedFinding]) -> Table:
     """Every finding with its verdict."""
     columns = (*named("finding", "verdict"), sentences("what the paper says"), *values("claims"), sentences("open"))
     rows = [
-        (str(each.finding.finding), each.judgement.value, each.finding.says, came_to(each), what_decides(each))
-        for each in findings
+        (
+            str(finding.finding.finding),
+            finding.judgement.value,
+            finding.finding.says,
+            came_to(finding),
+            what_decides(finding),
+        )
+        for finding in findings
     ]
     return table("Findings", columns, rows, FINDINGS)
 
 
-def came_to(each: JudgedFinding) -> str:
+def came_to(finding: JudgedFinding) -> str:
     """`3 hold, 1 undecided of 4`."""
-    if not each.claims:
+    if not finding.claims:
         return ABSENT
     words = {Judgement.HOLDS: "hold", Judgement.REFUTED: "refuted", Judgement.UNDECIDED: "undecided"}
-    counts = [f"{each.count(judgement)} {word}" for judgement, word in words.items() if each.count(judgement)]
-    return f"{', '.join(counts)} of {len(each.claims)}"
+    counts = [f"{finding.count(judgement)} {word}" for judgement, word in words.items() if finding.count(judgement)]
+    return f"{', '.join(counts)} of {len(finding.claims)}"
 
 
-def what_decides(each: JudgedFinding) -> str:
+def what_decides(finding: JudgedFinding) -> str:
     """Why it is undecided, and what would decide it; empty where it is decided."""
-    if each.judgement is not Judgement.UNDECIDED:
+    if finding.judgement is not Judgement.UNDECIDED:
         return ""
-    reasons = dict.fromkeys(_reasons(each))
-    return " ".join(part for part in (_sentence("; ".join(reasons)), each.finding.decided_by) if part)
+    reasons = dict.fromkeys(_reasons(finding))
+    return " ".join(part for part in (_sentence("; ".join(reasons)), finding.finding.decided_by) if part)
 
 
-def _reasons(each: JudgedFinding) -> Iterable[str]:
-    if each.reason:
-        yield each.reason
-    for claim in each.claims:
+def _reasons(finding: JudgedFinding) -> Iterable[str]:
+    if finding.reason:
+        yield finding.reason
+    for claim in finding.claims:
         if claim.judgement is Judgement.UNDECIDED:
             parts = [part.reason for part in claim.parts if part.judgement is Judgement.UNDECIDED and part.reason]
             yield claim.reason or (parts[0] if parts else "its interval has both sides: more trials narrow it")
@@ -70,7 +76,7 @@ def _sentence(text: str) -> str:
 
 def headline(findings: Sequence[JudgedFinding]) -> str:
     """`4 of 12 findings hold, 2 are refuted, 6 undecided`."""
-    count = {judgement: sum(each.judgement is judgement for each in findings) for judgement in Judgement}
+    count = {judgement: sum(finding.judgement is judgement for finding in findings) for judgement in Judgement}
     hold, are = ("holds" if count[Judgement.HOLDS] == 1 else "hold"), "is" if count[Judgement.REFUTED] == 1 else "are"
     return (
         f"{count[Judgement.HOLDS]} of {plural(len(findings), 'finding')} {hold}, {count[Judgement.REFUTED]} {are} "
@@ -81,14 +87,16 @@ def headline(findings: Sequence[JudgedFinding]) -> str:
 def equipment_table(paper: Paper) -> Table:
     """What the paper had, and what stands in its place."""
     columns = (sentences("in the paper"), sentences("here"))
-    return table("Equipment", columns, [(each.theirs, each.here) for each in paper.equipment])
+    return table("Equipment", columns, [(equipment.theirs, equipment.here) for equipment in paper.equipment])
 
 
 def features_table(paper: Paper) -> Table:
     """What the paper says that middlewares offer, and what their workers describe."""
     columns = (*named("feature", "middleware"), sentences("in the paper"), sentences("its worker here"))
     return table(
-        "Features", columns, [(each.feature, each.middleware, each.theirs, each.here) for each in paper.features]
+        "Features",
+        columns,
+        [(feature.feature, feature.middleware, feature.theirs, feature.here) for feature in paper.features],
     )
 
 
@@ -96,46 +104,46 @@ def suites_table(reproduced: ReproducedPaper) -> Table:
     """What was run, with a link to each suite's own report."""
     columns = (*named("suite"), *values("report", "experiments", "trials", "not run"), sentences("not applicable"))
     rows: list[tuple[Cell, ...]] = []
-    for each in reproduced.paper.suites:
-        run = reproduced.runs.get(each.suite)
+    for suite in reproduced.paper.suites:
+        run = reproduced.runs.get(suite.suite)
         if run is None:
-            reason = reproduced.reproduction.not_run.get(each.suite, "not begun")
-            rows.append((Cell(each.suite), *(Cell(None) for _ in range(4)), Cell(reason)))
+            reason = reproduced.reproduction.not_run.get(suite.suite, "not begun")
+            rows.append((Cell(suite.suite), *(Cell(None) for _ in range(4)), Cell(reason)))
             continue
         reasons = dict.fromkeys(
             f"{own.experiment.middleware}: {own.not_applicable}" for own in run.experiments if own.not_applicable
         )
         numbers = (len(run.experiments), run.n_trials, len(run.missing))
-        link = Cell("report", link=f"{each.suite}/report.html")
-        rows.append((Cell(each.suite), link, *(Cell(float(number)) for number in numbers), Cell("; ".join(reasons))))
+        link = Cell("report", link=f"{suite.suite}/report.html")
+        rows.append((Cell(suite.suite), link, *(Cell(float(number)) for number in numbers), Cell("; ".join(reasons))))
     return table("Suites", columns, rows)
 
 
 def value_tables(title: str, compared: PaperComparison) -> tuple[Table, ...]:
     """For each metric: every cell of the paper with ours beside it, and the order of the middlewares in both."""
-    metrics = {each.metric.name: each.metric for each in compared.pairs}
+    metrics = {pair.metric.name: pair.metric for pair in compared.pairs}
     return tuple(_value_table(title, metric, compared) for metric in metrics.values())
 
 
 def _value_table(title: str, metric: Metric, compared: PaperComparison) -> Table:
-    own = [each for each in compared.pairs if each.metric.name == metric.name]
+    own = [pair for pair in compared.pairs if pair.metric.name == metric.name]
     groups, unit = by_group(own), shown_unit(metric)
-    who = list(dict.fromkeys(each.who for each in own))
-    pairs = (Column(f"{name}, {where}", unit.name) for name in who for where in ("paper", "here"))
+    labels = list(dict.fromkeys(pair.series_label for pair in own))
+    pairs = (Column(f"{name}, {where}", unit.name) for name in labels for where in ("paper", "here"))
     columns = (*named(*_factors(groups)), *pairs, *named("order in the paper", "order here"))
-    rows = [_value_row(group, cells, who, unit) for group, cells in groups.items()]
+    rows = [_value_row(group, cells, labels, unit) for group, cells in groups.items()]
     caption = f"Ours are estimates over trials with 95 % intervals. {paper_deliveries(own)}".rstrip()
     return table(f"{title}: {metric.name}", columns, rows, caption)
 
 
 def paper_deliveries(pairs: Iterable[Pair]) -> str:
     """In a sentence, which of ours has which delivery; empty where all have the same."""
-    return deliveries_of((pair.who, pair.experiment) for pair in pairs if pair.experiment)
+    return deliveries_of((pair.series_label, pair.experiment) for pair in pairs if pair.experiment)
 
 
-def _value_row(group: Group, cells: Mapping[str, Pair], who: Sequence[str], unit: Unit) -> list[Cell]:
+def _value_row(group: Group, cells: Mapping[str, Pair], labels: Sequence[str], unit: Unit) -> list[Cell]:
     setting = [Cell(value) for name, value in group if name != "metric"]
-    return [*setting, *_cells(cells, who, unit), *map(Cell, _orders(cells))]
+    return [*setting, *_cells(cells, labels, unit), *map(Cell, _orders(cells))]
 
 
 def shown_unit(metric: Metric) -> Unit:
@@ -147,8 +155,8 @@ def _factors(groups: Mapping[Group, object]) -> list[str]:
     return list(dict.fromkeys(name for group in groups for name, _ in group if name != "metric"))
 
 
-def _cells(cells: Mapping[str, Pair], who: Sequence[str], unit: Unit) -> Iterable[Cell]:
-    for name in who:
+def _cells(cells: Mapping[str, Pair], labels: Sequence[str], unit: Unit) -> Iterable[Cell]:
+    for name in labels:
         pair = cells.get(name)
         if pair is None:
             yield from (Cell(None), Cell(None))
@@ -163,7 +171,7 @@ def _orders(cells: Mapping[str, Pair]) -> tuple[str, str]:
     if len(both) < 2:
         return ABSENT, ABSENT
     sign = 1 if next(iter(cells.values())).metric.lower_is_better else -1
-    theirs, ours = ([name for name, _ in sorted(both, key=lambda each: sign * each[1][at])] for at in (0, 1))
+    theirs, ours = ([name for name, _ in sorted(both, key=lambda pair: sign * pair[1][at])] for at in (0, 1))
     return ", ".join(theirs), ", ".join(ours)
 
 
@@ -171,31 +179,31 @@ def ratio_table(title: str, compared: PaperComparison) -> Table | None:
     """Every pair of middlewares in every cell that both have; None where there is none."""
     if not compared.ratios:
         return None
-    names = _factors(dict.fromkeys(each.group for each in compared.ratios))
+    names = _factors(dict.fromkeys(ratio.group for ratio in compared.ratios))
     columns = (*named(*names, "metric", "ratio"), *values("paper", "here"), *named("order"))
-    rows = [(*_setting(each), *_ratio(each)) for each in compared.ratios]
-    deliveries = paper_deliveries(pair for each in compared.ratios for pair in (each.first, each.second))
+    rows = [(*_setting(ratio), *_ratio(ratio)) for ratio in compared.ratios]
+    deliveries = paper_deliveries(pair for ratio in compared.ratios for pair in (ratio.first, ratio.second))
     return table(f"{title}: ratios between middlewares", columns, rows, deliveries)
 
 
-def _setting(each: Ratio) -> list[str]:
-    return [value for _, value in each.group]
+def _setting(ratio: Ratio) -> list[str]:
+    return [value for _, value in ratio.group]
 
 
-def _ratio(each: Ratio) -> tuple[str, str, str, str]:
-    pair = f"{each.first.who} / {each.second.who}"
-    return pair, factor(each.published), factor(each.ours), "same" if each.agrees else "other"
+def _ratio(ratio: Ratio) -> tuple[str, str, str, str]:
+    pair = f"{ratio.first.series_label} / {ratio.second.series_label}"
+    return pair, factor(ratio.published), factor(ratio.ours), "same" if ratio.agrees else "other"
 
 
 def agreement_table(title: str, compared: PaperComparison) -> Table:
     """The rank correlation of each metric over all its cells."""
     columns = (*named("metric"), *values("cells", "rank correlation", "same order"))
     rows = []
-    for each in compared.correlations:
-        own = [ratio for ratio in compared.ratios if ratio.first.metric.name == each.metric.name]
+    for correlation in compared.correlations:
+        own = [ratio for ratio in compared.ratios if ratio.first.metric.name == correlation.metric.name]
         order = f"{sum(ratio.agrees for ratio in own)} of {plural(len(own), 'pair')}" if own else ABSENT
-        coefficient = Cell(each.value, Unit(""), each.low, each.high, reason="too few cells")
-        rows.append((Cell(each.metric.name), Cell(float(each.n_cells)), coefficient, Cell(order)))
+        coefficient = Cell(correlation.value, Unit(""), correlation.low, correlation.high, reason="too few cells")
+        rows.append((Cell(correlation.metric.name), Cell(float(correlation.n_cells)), coefficient, Cell(order)))
     caption = (
         "Spearman's coefficient over all cells that have both values, with its 95 % interval: sizes and topologies "
         "weigh most in it. The order is that of two middlewares in one cell."

@@ -20,12 +20,12 @@ def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for heading in ("", "", "finding", "claims"):
         grid.add_column(heading, overflow="fold")
-    for each in reproduced.findings:
-        words = Text(each.finding.says)
-        if why := what_decides(each):
+    for finding in reproduced.findings:
+        words = Text(finding.finding.says)
+        if why := what_decides(finding):
             words.append(f"\n{why}", "dim")
-        verdict = Text(each.judgement.value, STYLES[each.judgement])
-        grid.add_row(Text(str(each.finding.finding)), verdict, words, Text(came_to(each)))
+        verdict = Text(finding.judgement.value, STYLES[finding.judgement])
+        grid.add_row(Text(str(finding.finding.finding)), verdict, words, Text(came_to(finding)))
     console.print(grid)
     console.print(Text(headline(reproduced.findings), "bold"))
     for name, compared in reproduced.comparisons.items():
@@ -39,9 +39,14 @@ def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
         console.print(Text(f"suite {name} was not run: {reason}", "yellow"))
 
 
-def _words(each: Correlation) -> str:
-    span = "" if each.low is None or each.high is None else f" ({each.low:.2f} to {each.high:.2f})"
-    return f"{each.metric.name}: rank correlation {each.value:.2f}{span}, {plural(each.n_cells, 'cell')}"
+def _words(correlation: Correlation) -> str:
+    span = (
+        ""
+        if correlation.low is None or correlation.high is None
+        else f" ({correlation.low:.2f} to {correlation.high:.2f})"
+    )
+    value = f"{correlation.value:.2f}{span}"
+    return f"{correlation.metric.name}: rank correlation {value}, {plural(correlation.n_cells, 'cell')}"
 
 
 def reproduced_data(reproduced: ReproducedPaper) -> dict[str, object]:
@@ -51,12 +56,12 @@ def reproduced_data(reproduced: ReproducedPaper) -> dict[str, object]:
         "extent": reproduced.reproduction.extent.value,
         "findings": [
             {
-                "finding": each.finding.finding,
-                "judgement": each.judgement.value,
-                "open": what_decides(each) or None,
-                "claims": as_data(each.claims),
+                "finding": finding.finding.finding,
+                "judgement": finding.judgement.value,
+                "open": what_decides(finding) or None,
+                "claims": as_data(finding.claims),
             }
-            for each in reproduced.findings
+            for finding in reproduced.findings
         ],
         "tables": {
             name: {
@@ -65,14 +70,14 @@ def reproduced_data(reproduced: ReproducedPaper) -> dict[str, object]:
                 "rank_correlations": [
                     json_values(
                         {
-                            "metric": each.metric.name,
-                            "cells": each.n_cells,
-                            "value": each.value,
-                            "low": each.low,
-                            "high": each.high,
+                            "metric": correlation.metric.name,
+                            "cells": correlation.n_cells,
+                            "value": correlation.value,
+                            "low": correlation.low,
+                            "high": correlation.high,
                         }
                     )
-                    for each in compared.correlations
+                    for correlation in compared.correlations
                 ],
             }
             for name, compared in reproduced.comparisons.items()

@@ -13,13 +13,13 @@ const views = new Map();   // what is drawn, by the name of its spec
 const nameOf = (plot) => plot.id.slice("plot-".length);
 const placed = new Set();  // plots that are drawn, or will be once they are seen
 
-const isHidden = (who) => [...hidden].some((label) => who === label || who.startsWith(`${label},`) || who.startsWith(`${label} (`));
+const isHidden = (series) => [...hidden].some((label) => series === label || series.startsWith(`${label},`) || series.startsWith(`${label} (`));
 const byRows = (columns) => Object.values(columns)[0].map((_, row) =>
   Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values[row]])));
 
 function specified(name) {
   const datasets = Object.entries(data[name]).map(([key, rows]) =>
-    [key, (Array.isArray(rows) ? rows : byRows(rows)).filter((row) => row.who === undefined || !isHidden(row.who))]);
+    [key, (Array.isArray(rows) ? rows : byRows(rows)).filter((row) => row.series === undefined || !isHidden(row.series))]);
   return { ...structuredClone(specs[name]), config, datasets: Object.fromEntries(datasets) };
 }
 
@@ -56,7 +56,7 @@ for (const each of new Set(all("[data-packed]").map((gap) => gap.closest("detail
 place(document);
 
 function hide() {
-  for (const each of all("[data-who]")) each.hidden = isHidden(each.dataset.who);
+  for (const each of all("[data-series]")) each.hidden = isHidden(each.dataset.series);
   const isShown = (id) => !document.getElementById(id).hidden;
   for (const each of all("[data-settings]")) {
     const ids = each.dataset.settings.split(" ").filter(Boolean);

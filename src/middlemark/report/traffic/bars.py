@@ -70,10 +70,10 @@ class StackedBars:
         return self._spec([self._stacked(alt.X(f"{self.value}:Q", stack="normalize", title=axis))])
 
     def _names(self) -> list[str]:
-        return list(dict.fromkeys(row["who"] for row in self.parts))
+        return list(dict.fromkeys(row["series"] for row in self.parts))
 
     def _y(self) -> alt.Y:
-        return alt.Y("who:N", sort=self._names(), title=None, axis=alt.Axis(labelLimit=self.label_limit))
+        return alt.Y("series:N", sort=self._names(), title=None, axis=alt.Axis(labelLimit=self.label_limit))
 
     def _spec(self, layers: Sequence[alt.Chart], **wholes: Sequence[Row]) -> Spec:
         return finished(*layers, height=ROW_HEIGHT * len(self._names()), parts=self.parts, **wholes)
@@ -89,7 +89,7 @@ class StackedBars:
                 color=alt.Color("part:N", scale=scale, title=None, legend=LEGEND_BELOW),
                 order=alt.Order("order:Q"),
                 tooltip=[
-                    alt.Tooltip("who:N", title="middleware"),
+                    alt.Tooltip("series:N", title="middleware"),
                     *self.tooltips,
                     alt.Tooltip("share:Q", format=".1%"),
                 ],
@@ -113,11 +113,11 @@ class Bars:
     logarithmic: bool = False
 
 
-def bar_charts(comparison: Comparison, who: Mapping[str, Series]) -> list[Chart]:
+def bar_charts(comparison: Comparison, series_of: Mapping[str, Series]) -> list[Chart]:
     """First message, loss, CPU and memory, each in the order of the ranking."""
     stream = comparison.setting.subject
     made = [
-        bar_chart(comparison, who, bars)
+        bar_chart(comparison, series_of, bars)
         for bars in (
             Bars(
                 "first",
@@ -214,24 +214,24 @@ def _chain_bars(comparison: Comparison, subject: str) -> tuple[Bars, ...]:
     )
 
 
-def bar_chart(comparison: Comparison, who: Mapping[str, Series], bars: Bars) -> Chart | None:
+def bar_chart(comparison: Comparison, series_of: Mapping[str, Series], bars: Bars) -> Chart | None:
     """One metric of every middleware that has it; None where all are 0."""
     rows: list[dict[str, Any]] = []
     drawn = []
-    for each in comparison.experiments:
-        estimate = each.estimate(bars.subject, bars.metric)
+    for candidate in comparison.experiments:
+        estimate = candidate.estimate(bars.subject, bars.metric)
         if estimate is not None and estimate.value is not None:
-            rows.append({"who": who[each.experiment.id].label, **_bar_row(estimate, bars)})
-            drawn.append(each)
+            rows.append({"series": series_of[candidate.experiment.id].label, **_bar_row(estimate, bars)})
+            drawn.append(candidate)
     if not any(row["value"] for row in rows):
         return None  # all are 0: the table says so, a chart would be empty
-    drawn_by = identity(who[each.experiment.id] for each in drawn)
+    drawn_by = identity(series_of[measured.experiment.id] for measured in drawn)
     shown = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
     scale = log_scale(shown) if bars.logarithmic else None
     spanned = any(row["low"] is not None for row in rows)  # of a single trial there are no intervals
     drawing = _bars(drawn_by, bars.axis, logarithmic=bars.logarithmic, spanned=spanned)
-    n = n_trials(each.estimate(bars.subject, bars.metric) for each in drawn)
-    caption = f"{bars.caption} {n} {differing_deliveries(drawn, who)}".rstrip()
+    n = n_trials(measured.estimate(bars.subject, bars.metric) for measured in drawn)
+    caption = f"{bars.caption} {n} {differing_deliveries(drawn, series_of)}".rstrip()
     description = f"{bars.title} of each middleware, {bars.axis}."
     return Chart(bars.id, bars.title, caption, description, with_rows(drawing, scale, rows=rows))
 
@@ -240,10 +240,10 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Series], bars: Bars) -> 
 def _bars(drawn_by: Identity, axis: str, *, logarithmic: bool, spanned: bool) -> Spec:
     """Points on a logarithmic scale, otherwise bars from 0."""
     base = alt.Chart(alt.NamedData("rows")).encode(
-        y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
+        y=alt.Y("series:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
         color=drawn_by.colour,
         tooltip=[
-            alt.Tooltip("who:N", title="middleware"),
+            alt.Tooltip("series:N", title="middleware"),
             *(alt.Tooltip(f"{name}:Q", title=f"{name}, {axis}", format=",.4~g") for name in ("value", "low", "high")),
         ],
     )

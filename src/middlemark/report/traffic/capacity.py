@@ -25,7 +25,7 @@ from middlemark.suite.yaml.quantity import plural
 IN_LABELS = {"middleware", "profile", "side", "rate", "size", "workload"}
 
 
-def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Series]) -> Table | None:
+def capacity_table(capacities: Sequence[Capacity], series_of: Mapping[str, Series]) -> Table | None:
     """A row for each search, by message, the highest capacity first."""
     if not capacities:
         return None
@@ -33,13 +33,13 @@ def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Series]) ->
     ordered = _ordered(capacities)
     rows = [
         (
-            who[each.experiment.id].label,
-            Cell(each.delivery),
-            message_of[each.experiment.id],
-            *_cells(each),
-            Cell(each.n_trials),
+            series_of[capacity.experiment.id].label,
+            Cell(capacity.delivery),
+            message_of[capacity.experiment.id],
+            *_cells(capacity),
+            Cell(capacity.n_trials),
         )
-        for each in ordered
+        for capacity in ordered
     ]
     loads = values("sustained", "payload", "not sustained")
     return table(
@@ -67,62 +67,65 @@ def _ordered(capacities: Sequence[Capacity]) -> list[Capacity]:
 
 def _what(capacities: Sequence[Capacity]) -> str:
     names = {Sought.RATE: "the highest rate", Sought.SIZE: "the largest size at the rate"}
-    said = " or ".join(name for sought, name in names.items() if any(each.sought is sought for each in capacities))
+    said = " or ".join(
+        name for sought, name in names.items() if any(capacity.sought is sought for capacity in capacities)
+    )
     return said[0].upper() + said[1:]
 
 
 def _several(capacities: Sequence[Capacity]) -> str:
-    repeated = any(len(each.searches) > 1 for each in capacities)
+    repeated = any(len(capacity.searches) > 1 for capacity in capacities)
     return (
         "Of several searches the middle one is shown, with the lowest and the highest in brackets. " if repeated else ""
     )
 
 
-def _payload(each: Capacity) -> float:
-    return 0.0 if each.sustained is None else each.sustained.payload_bytes_per_s
+def _payload(capacity: Capacity) -> float:
+    return 0.0 if capacity.sustained is None else capacity.sustained.payload_bytes_per_s
 
 
 def _bounds(capacities: Sequence[Capacity]) -> str:
     said = {
-        f"with at most {SHARE.text(each.search.loss_share)} undelivered and 99 % within "
-        f"{DURATION.text(each.search.latency_ns)} of the instant at which they were due"
-        for each in capacities
+        f"with at most {SHARE.text(capacity.search.loss_share)} undelivered and 99 % within "
+        f"{DURATION.text(capacity.search.latency_ns)} of the instant at which they were due"
+        for capacity in capacities
     }
     return ", or ".join(sorted(said))
 
 
-def _cells(each: Capacity) -> tuple[Cell | str, ...]:
-    if each.state is State.NOT_APPLICABLE:
-        return NOTHING, NOTHING, NOTHING, _not_applicable(each), NOTHING, NOTHING
+def _cells(capacity: Capacity) -> tuple[Cell | str, ...]:
+    if capacity.state is State.NOT_APPLICABLE:
+        return NOTHING, NOTHING, NOTHING, _not_applicable(capacity), NOTHING, NOTHING
     above, knee = (
-        NOTHING if load is None else load_words(load, each.sought) for load in (each.not_sustained, each.knee)
+        NOTHING if load is None else load_words(load, capacity.sought)
+        for load in (capacity.not_sustained, capacity.knee)
     )
-    payload = NOTHING if each.sustained is None else payload_words(each.sustained)
-    return sustained_words(each), payload, above, _limits(each) or NOTHING, knee, half_words(each)
+    payload = NOTHING if capacity.sustained is None else payload_words(capacity.sustained)
+    return sustained_words(capacity), payload, above, _limits(capacity) or NOTHING, knee, half_words(capacity)
 
 
-def _not_applicable(each: Capacity) -> str:
-    return f"not applicable: {each.reason}"
+def _not_applicable(capacity: Capacity) -> str:
+    return f"not applicable: {capacity.reason}"
 
 
-def _limits(each: Capacity) -> str:
-    return ", ".join(limit.value.replace("_", " ") for limit in each.limits)
+def _limits(capacity: Capacity) -> str:
+    return ", ".join(limit.value.replace("_", " ") for limit in capacity.limits)
 
 
-def sustained_words(each: Capacity) -> str:
+def sustained_words(capacity: Capacity) -> str:
     """The highest load that is sustained, as far as the search found it."""
-    words = {State.AT_LEAST: "at least ", State.OPEN: "open: "}.get(each.state, "")
-    load = "nothing" if each.sustained is None else words + load_words(each.sustained, each.sought)
-    return load + _scattered(each)
+    words = {State.AT_LEAST: "at least ", State.OPEN: "open: "}.get(capacity.state, "")
+    load = "nothing" if capacity.sustained is None else words + load_words(capacity.sustained, capacity.sought)
+    return load + _scattered(capacity)
 
 
-def half_words(each: Capacity) -> str:
+def half_words(capacity: Capacity) -> str:
     """The load that half of the trials sustain, with its interval; an end that no trial shows is open."""
-    found = each.half_sustained
+    found = capacity.half_sustained
     if not isinstance(found, Threshold):
         return found.reason
-    value, low = (_sought_words(one, each.sought) for one in (found.value, found.low))
-    high = "" if found.high == math.inf else _sought_words(found.high, each.sought)
+    value, low = (_sought_words(one, capacity.sought) for one in (found.value, found.low))
+    high = "" if found.high == math.inf else _sought_words(found.high, capacity.sought)
     if found.low and found.high < math.inf:
         return f"{value} ({low} to {high})"
     return f"{value} (from {low}, open above)" if found.low else f"{value} (up to {high}, open below)"
@@ -132,13 +135,13 @@ def _sought_words(value: float, sought: Sought) -> str:
     return rate(value) if sought is Sought.RATE else SIZE.text(float(f"{value:.3g}"))
 
 
-def _scattered(each: Capacity) -> str:
+def _scattered(capacity: Capacity) -> str:
     """Of several searches the lowest and the highest that they found; of those that say anything."""
-    decided = [one for one in each.searches if one.sustained or one.not_sustained]
+    decided = [one for one in capacity.searches if one.sustained or one.not_sustained]
     if len(decided) < 2:
         return ""
     loads = [one.sustained for one in decided if one.sustained]
-    ends = sorted({load.of(each.sought): load_words(load, each.sought) for load in loads}.items())
+    ends = sorted({load.of(capacity.sought): load_words(load, capacity.sought) for load in loads}.items())
     words = [*(["nothing"] if len(loads) < len(decided) else []), *(text for _, text in ends)]
     return f" ({len(decided)} searches: {words[0] if len(words) == 1 else f'{words[0]} to {words[-1]}'})"
 
@@ -164,51 +167,53 @@ def rate(value_hz: float) -> str:
     return f"{digits(value_hz)} Hz"
 
 
-def capacity_lines(capacities: Sequence[Capacity], who: Mapping[str, Series]) -> list[str]:
+def capacity_lines(capacities: Sequence[Capacity], series_of: Mapping[str, Series]) -> list[str]:
     """A line for each search; with its delivery where they differ."""
     message_of = settings(capacities)
-    differ = len({each.delivery for each in capacities if each.delivery}) > 1
+    differ = len({found.delivery for found in capacities if found.delivery}) > 1
     lines = []
-    for each in _ordered(capacities):
-        of_search = [who[each.experiment.id].label, message_of[each.experiment.id]]
-        if differ and each.delivery and "delivery" not in each.experiment.factors:
-            of_search.append(each.delivery)
-        lines.append(f"{', '.join(of_search)}: {_line(each)}")
+    for capacity in _ordered(capacities):
+        of_search = [series_of[capacity.experiment.id].label, message_of[capacity.experiment.id]]
+        if differ and capacity.delivery and "delivery" not in capacity.experiment.factors:
+            of_search.append(capacity.delivery)
+        lines.append(f"{', '.join(of_search)}: {_line(capacity)}")
     return lines
 
 
-def _line(each: Capacity) -> str:
-    if each.state is State.NOT_APPLICABLE:
-        return _not_applicable(each)
-    amount = f" ({payload_words(each.sustained)})" if each.sustained else ""
+def _line(capacity: Capacity) -> str:
+    if capacity.state is State.NOT_APPLICABLE:
+        return _not_applicable(capacity)
+    amount = f" ({payload_words(capacity.sustained)})" if capacity.sustained else ""
     above = (
-        f", not {load_words(each.not_sustained, each.sought)} ({_limits(each) or ABSENT})" if each.not_sustained else ""
+        f", not {load_words(capacity.not_sustained, capacity.sought)} ({_limits(capacity) or ABSENT})"
+        if capacity.not_sustained
+        else ""
     )
-    knee = f", knee at {load_words(each.knee, each.sought)}" if each.knee else ""
-    curve = f", half sustained {half_words(each)}" if isinstance(each.half_sustained, Threshold) else ""
-    return f"{sustained_words(each)}{amount}{above}{knee}{curve}, {plural(each.n_trials, 'trial')}"
+    knee = f", knee at {load_words(capacity.knee, capacity.sought)}" if capacity.knee else ""
+    curve = f", half sustained {half_words(capacity)}" if isinstance(capacity.half_sustained, Threshold) else ""
+    return f"{sustained_words(capacity)}{amount}{above}{knee}{curve}, {plural(capacity.n_trials, 'trial')}"
 
 
 def settings(capacities: Sequence[Capacity]) -> dict[str, str]:
     """By experiment: the message, and what else tells searches apart."""
-    experiments = [each.experiment for each in capacities]
+    experiments = [capacity.experiment for capacity in capacities]
     varying = distinguishing_factors(capacities)
-    fixed = {each.experiment.id: "size" if each.sought is Sought.RATE else "rate" for each in capacities}
+    fixed = {capacity.experiment.id: "size" if capacity.sought is Sought.RATE else "rate" for capacity in capacities}
     return {
-        each.id: ", ".join(
+        experiment.id: ", ".join(
             [
-                each.workload.replace("_", " "),
-                each.factors[fixed[each.id]],
-                *(f"{name} {each.factors[name]}" for name in varying if name in each.factors),
+                experiment.workload.replace("_", " "),
+                experiment.factors[fixed[experiment.id]],
+                *(f"{name} {experiment.factors[name]}" for name in varying if name in experiment.factors),
             ]
         )
-        for each in experiments
+        for experiment in experiments
     }
 
 
 def distinguishing_factors(capacities: Sequence[Capacity]) -> list[str]:
     """The factors that tell searches apart and that no label has."""
-    varying = varying_factors([each.experiment for each in capacities])
+    varying = varying_factors([capacity.experiment for capacity in capacities])
     return [name for name in varying if name not in IN_LABELS and "option." not in name]
 
 
@@ -216,28 +221,30 @@ def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
     """Every search with its curve, for a program to read."""
     return [
         {
-            "experiments": {name: text for name, text in each.experiment.factors.items() if name != each.sought},
-            "sought": each.sought.value,
-            "state": each.state.value,
-            "carried": _load(each.sustained),
-            "not_carried": _load(each.not_sustained),
-            "limits": [limit.value for limit in each.limits],
-            "knee": _load(each.knee),
-            "half_carried": _half_carried(each),
-            "n_trials": each.n_trials,
+            "experiments": {
+                name: text for name, text in capacity.experiment.factors.items() if name != capacity.sought
+            },
+            "sought": capacity.sought.value,
+            "state": capacity.state.value,
+            "carried": _load(capacity.sustained),
+            "not_carried": _load(capacity.not_sustained),
+            "limits": [limit.value for limit in capacity.limits],
+            "knee": _load(capacity.knee),
+            "half_carried": _half_carried(capacity),
+            "n_trials": capacity.n_trials,
             "searches": [
                 {"state": one.state.value, "carried": _load(one.sustained), "not_carried": _load(one.not_sustained)}
-                for one in each.searches
+                for one in capacity.searches
             ],
-            "points": [{**asdict(point), "load": _load(point.load)} for point in each.points],
+            "points": [{**asdict(point), "load": _load(point.load)} for point in capacity.points],
         }
-        for each in capacities
+        for capacity in capacities
     ]
 
 
-def _half_carried(each: Capacity) -> dict[str, object]:
+def _half_carried(capacity: Capacity) -> dict[str, object]:
     """In hertz or bytes, null where an end is open; or the reason why there is none."""
-    found = each.half_sustained
+    found = capacity.half_sustained
     if not isinstance(found, Threshold):
         return {"value": None, "reason": found.reason}
     open_high = found.high == math.inf

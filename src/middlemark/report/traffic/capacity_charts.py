@@ -29,44 +29,57 @@ FRONT = (
 
 
 def capacity_charts(
-    capacities: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]
+    capacities: Sequence[Capacity], experiments: Sequence[ExperimentFindings], series_of: Mapping[str, Series]
 ) -> list[Chart]:
     """Capacity over size, then latency over load, a chart for each message that was searched for."""
     named = settings(capacities)
     groups: dict[tuple[Sought, str], list[Capacity]] = {}
-    for each in capacities:
-        groups.setdefault((each.sought, named[each.experiment.id]), []).append(each)
+    for capacity in capacities:
+        groups.setdefault((capacity.sought, named[capacity.experiment.id]), []).append(capacity)
     ordered = sorted(groups.items(), key=lambda group: (group[0][0], group[1][0].given, group[0][1]))
-    loads = ((_chart(f"load{number}", title, own, who), own) for number, ((_, title), own) in enumerate(ordered))
-    drawn = (*_fronts(capacities, who), *loads)
-    return [replace(chart, trials=_trials(own, experiments, who)) for chart, own in drawn if chart is not None]
+    loads = ((_chart(f"load{number}", title, own, series_of), own) for number, ((_, title), own) in enumerate(ordered))
+    drawn = (*_fronts(capacities, series_of), *loads)
+    return [replace(chart, trials=_trials(own, experiments, series_of)) for chart, own in drawn if chart is not None]
 
 
-def _trials(group: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> Trials:
+def _trials(
+    group: Sequence[Capacity], experiments: Sequence[ExperimentFindings], series_of: Mapping[str, Series]
+) -> Trials:
     """At all loads of the searches."""
-    searched = {search_key(each.experiment, each.search): who[each.experiment.id].label for each in group}
-    own = [(search_key(each.experiment, search), each) for each in experiments if (search := each.experiment.search)]
-    return trials_behind((searched[key], each) for key, each in own if key in searched)
+    searched = {
+        search_key(capacity.experiment, capacity.search): series_of[capacity.experiment.id].label for capacity in group
+    }
+    own = [
+        (search_key(candidate.experiment, search), candidate)
+        for candidate in experiments
+        if (search := candidate.experiment.search)
+    ]
+    return trials_behind((searched[key], candidate) for key, candidate in own if key in searched)
 
 
-def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, Series]) -> Chart | None:
+def _chart(name: str, title: str, group: Sequence[Capacity], series_of: Mapping[str, Series]) -> Chart | None:
     sought = group[0].sought
     rows: list[dict[str, Any]] = [
-        {"who": who[each.experiment.id].label, "load": point.load.of(sought), "us": value / 1e3, "quantile": quantile}
-        for each in group
-        for point in each.points
+        {
+            "series": series_of[capacity.experiment.id].label,
+            "load": point.load.of(sought),
+            "us": value / 1e3,
+            "quantile": quantile,
+        }
+        for capacity in group
+        for point in capacity.points
         for quantile, value in (("median", point.median_ns), ("99 %", point.p99_ns))
         if value is not None and value > 0
     ]
     if not rows:
         return None
-    shown = _identity(group, who)
+    shown = _identity(group, series_of)
     x = log_scale([row["load"] for row in rows]).x("load:Q", AXES[sought])
     y = log_scale([row["us"] for row in rows]).y("us:Q", "µs")
-    ends, knees = _end_rows(group, who), _knee_rows(group, who)
+    ends, knees = _end_rows(group, series_of), _knee_rows(group, series_of)
     layers = [*_curves(x, y, shown, AXES[sought]), _ends(x, shown), *([_knees(x, y, shown)] if knees else [])]
     bent = " Diamond: the knee, where latency begins to climb." if knees else ""
-    n = count_range([point.trials for each in group for point in each.points], "trial")
+    n = count_range([point.trials for capacity in group for point in capacity.points], "trial")
     return Chart(
         id=name,
         title=f"Latency over load: {title}",
@@ -87,8 +100,8 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, S
     )
 
 
-def _identity(group: Sequence[Capacity], who: Mapping[str, Series]) -> Identity:
-    return identity(who[each.experiment.id] for each in group)
+def _identity(group: Sequence[Capacity], series_of: Mapping[str, Series]) -> Identity:
+    return identity(series_of[capacity.experiment.id] for capacity in group)
 
 
 def _curves(x: alt.X, y: alt.Y, shown: Identity, axis: str) -> list[alt.Chart]:
@@ -97,7 +110,7 @@ def _curves(x: alt.X, y: alt.Y, shown: Identity, axis: str) -> list[alt.Chart]:
         y=y,
         color=shown.colour,
         tooltip=[
-            alt.Tooltip("who:N", title="middleware"),
+            alt.Tooltip("series:N", title="middleware"),
             alt.Tooltip("quantile:N"),
             alt.Tooltip("load:Q", title=axis, format=",.4~g"),
             alt.Tooltip("us:Q", title="µs", format=",.4~g"),
@@ -122,11 +135,11 @@ def _ends(x: alt.X, shown: Identity) -> alt.Chart:
     return ends
 
 
-def _end_rows(group: Sequence[Capacity], who: Mapping[str, Series]) -> list[dict[str, Any]]:
+def _end_rows(group: Sequence[Capacity], series_of: Mapping[str, Series]) -> list[dict[str, Any]]:
     return [
-        {"who": who[each.experiment.id].label, "load": each.sustained.of(each.sought)}
-        for each in group
-        if each.sustained is not None
+        {"series": series_of[capacity.experiment.id].label, "load": capacity.sustained.of(capacity.sought)}
+        for capacity in group
+        if capacity.sustained is not None
     ]
 
 
@@ -134,72 +147,81 @@ def _knees(x: alt.X, y: alt.Y, shown: Identity) -> alt.Chart:
     knees: alt.Chart = (
         alt.Chart(alt.NamedData("knees"))
         .mark_point(shape="diamond", size=170, strokeWidth=2)
-        .encode(x=x, y=y, color=shown.colour, tooltip=[alt.Tooltip("who:N", title="knee of")])
+        .encode(x=x, y=y, color=shown.colour, tooltip=[alt.Tooltip("series:N", title="knee of")])
     )
     return knees
 
 
-def _knee_rows(group: Sequence[Capacity], who: Mapping[str, Series]) -> list[dict[str, Any]]:
+def _knee_rows(group: Sequence[Capacity], series_of: Mapping[str, Series]) -> list[dict[str, Any]]:
     """On the median's line."""
     return [
-        {"who": who[each.experiment.id].label, "load": point.load.of(each.sought), "us": point.median_ns / 1e3}
-        for each in group
-        for point in each.points
-        if point.load == each.knee and point.median_ns
+        {
+            "series": series_of[capacity.experiment.id].label,
+            "load": point.load.of(capacity.sought),
+            "us": point.median_ns / 1e3,
+        }
+        for capacity in group
+        for point in capacity.points
+        if point.load == capacity.knee and point.median_ns
     ]
 
 
-def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Series]) -> list[tuple[Chart, Sequence[Capacity]]]:
+def _fronts(capacities: Sequence[Capacity], series_of: Mapping[str, Series]) -> list[tuple[Chart, Sequence[Capacity]]]:
     """What is sustained over the size of messages, of each workload searched at several, with the searches."""
     varying = distinguishing_factors(capacities)
     groups: dict[str, list[Capacity]] = {}
-    for each in capacities:
-        factors = each.experiment.factors
+    for capacity in capacities:
+        factors = capacity.experiment.factors
         words = [f"{name} {factors[name]}" for name in varying if name in factors]
-        title = ", ".join([each.experiment.workload.replace("_", " "), *words])
-        groups.setdefault(title, []).append(each)
+        title = ", ".join([capacity.experiment.workload.replace("_", " "), *words])
+        groups.setdefault(title, []).append(capacity)
     return [
-        (_front(f"front{number}-{name}", f"{words}: {title}", field, axis, group, who), group)
+        (_front(f"front{number}-{name}", f"{words}: {title}", field, axis, group, series_of), group)
         for number, (title, group) in enumerate(sorted(groups.items()))
-        if len({each.sustained.size_bytes for each in group if each.sustained}) > 1
+        if len({found.sustained.size_bytes for found in group if found.sustained}) > 1
         for name, axis, field, words in FRONT
     ]
 
 
 def _front_rows(
-    group: Sequence[Capacity], who: Mapping[str, Series]
+    group: Sequence[Capacity], series_of: Mapping[str, Series]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """What each search found; and where not even the lowest load is sustained, a gap."""
     rows: list[dict[str, Any]] = [
         {
-            "who": who[each.experiment.id].label,
-            "bytes": each.sustained.size_bytes,
-            "hz": each.sustained.rate_hz,
-            "mbit": 8 * each.sustained.payload_bytes_per_s / 1e6,
-            "found": {State.FOUND: "found", State.AT_LEAST: "at least"}.get(each.state, "open"),
+            "series": series_of[capacity.experiment.id].label,
+            "bytes": capacity.sustained.size_bytes,
+            "hz": capacity.sustained.rate_hz,
+            "mbit": 8 * capacity.sustained.payload_bytes_per_s / 1e6,
+            "found": {State.FOUND: "found", State.AT_LEAST: "at least"}.get(capacity.state, "open"),
         }
-        for each in group
-        if each.sustained is not None
+        for capacity in group
+        if capacity.sustained is not None
     ]
     gaps = [
-        {"who": who[each.experiment.id].label, "bytes": each.not_sustained.size_bytes, "hz": None, "mbit": None}
-        for each in group
-        if each.sustained is None and each.not_sustained is not None
+        {
+            "series": series_of[capacity.experiment.id].label,
+            "bytes": capacity.not_sustained.size_bytes,
+            "hz": None,
+            "mbit": None,
+        }
+        for capacity in group
+        if capacity.sustained is None and capacity.not_sustained is not None
     ]
     return rows, gaps
 
 
 def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
-    name: str, title: str, field: str, axis: str, group: Sequence[Capacity], who: Mapping[str, Series]
+    name: str, title: str, field: str, axis: str, group: Sequence[Capacity], series_of: Mapping[str, Series]
 ) -> Chart:
-    rows, gaps = _front_rows(group, who)
-    shown = _identity(group, who)
+    rows, gaps = _front_rows(group, series_of)
+    shown = _identity(group, series_of)
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=log_scale([row["bytes"] for row in rows]).x("bytes:Q", "message size, B"),
         y=log_scale([row[field] for row in rows]).y(f"{field}:Q", axis),
         color=shown.colour,
         tooltip=[
-            alt.Tooltip("who:N", title="middleware"),
+            alt.Tooltip("series:N", title="middleware"),
             alt.Tooltip("bytes:Q", title="message size, B", format=",.4~g"),
             alt.Tooltip("hz:Q", title="messages a second", format=",.4~g"),
             alt.Tooltip("mbit:Q", title="payload, Mbit/s", format=",.4~g"),
@@ -217,7 +239,7 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
             "The highest load of each publisher that is sustained, a point for each search. Dot: confirmed; triangle: "
             "the end of the search is sustained too; cross: the search is open"
             f"{'; gap in a line: not even the lowest is sustained' if gaps else ''}. "
-            f"n = {count_range([each.n_trials for each in group if each.sustained], 'trial')} of each search."
+            f"n = {count_range([found.n_trials for found in group if found.sustained], 'trial')} of each search."
         ),
         description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same values.",
         spec=finished(line, marks, height=300, rows=[*rows, *gaps]),

@@ -36,18 +36,18 @@ from middlemark.report.elements.labels import Series, n_of_distribution
 from middlemark.suite.metrics import OF_CHAINS, Distribution
 
 
-def ecdf(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> Chart | None:
+def ecdf(comparison: Comparison, series_of: Mapping[str, Series], kind: Distribution) -> Chart | None:
     """The distributions over each other, on a logarithmic axis."""
     drawn = drawn_of(comparison, kind)
     unit = unit_of(kind)
     rows: list[dict[str, Any]] = [
-        {"who": who[each.experiment.id].label, "time": short(unit.of(value)), "share": round(share, 4)}
-        for each in drawn
-        for value, share in zip(*_points(each, comparison, kind), strict=True)
+        {"series": series_of[candidate.experiment.id].label, "time": short(unit.of(value)), "share": round(share, 4)}
+        for candidate in drawn
+        for value, share in zip(*_points(candidate, comparison, kind), strict=True)
     ]
     if not rows:
         return None
-    lines = identity(who[each.experiment.id] for each in drawn)
+    lines = identity(series_of[candidate.experiment.id] for candidate in drawn)
     scale = log_scale([row["time"] for row in rows])
     return Chart(
         id="ecdf",
@@ -64,7 +64,7 @@ def ecdf(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) 
 
 @lru_cache(DRAWINGS)
 def _ecdf(lines: Identity, unit: str, among: str) -> Spec:
-    hovered = alt.selection_point(fields=["who"], on="pointerover", clear="pointerout")
+    hovered = alt.selection_point(fields=["series"], on="pointerover", clear="pointerout")
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=logarithmic_x("time:Q", f"{unit} (logarithmic)"),
         y=alt.Y("share:Q", title=f"share of {among}", axis=alt.Axis(format="%", tickCount=5)),
@@ -76,7 +76,7 @@ def _ecdf(lines: Identity, unit: str, among: str) -> Spec:
     )
     # A thin line is hard to hit: the pointer meets a broad one that can't be seen.
     target = base.mark_line(interpolate="step-after", strokeWidth=14, opacity=0, clip=True).encode(
-        detail=alt.Detail("who:N"), tooltip=[alt.Tooltip("who:N", title="middleware")]
+        detail=alt.Detail("series:N"), tooltip=[alt.Tooltip("series:N", title="middleware")]
     )
     return finished(line, target.add_params(hovered), height=300)
 
@@ -103,15 +103,16 @@ def _gone(comparison: Comparison) -> str:
     return "did not come in time, or its sender ended" if comparison.faulty else "was lost"
 
 
-def boxes(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> Chart | None:
+def boxes(comparison: Comparison, series_of: Mapping[str, Series], kind: Distribution) -> Chart | None:
     """Quantiles side by side, best first."""
     drawn = drawn_of(comparison, kind)
     rows: list[dict[str, Any]] = [
-        {"who": who[each.experiment.id].label, **_box_row(each, comparison, kind)} for each in drawn
+        {"series": series_of[candidate.experiment.id].label, **_box_row(candidate, comparison, kind)}
+        for candidate in drawn
     ]
     if not rows:
         return None
-    drawn_by = identity(who[each.experiment.id] for each in drawn)
+    drawn_by = identity(series_of[candidate.experiment.id] for candidate in drawn)
     unit = unit_of(kind)
     inner = [row[name] for row in rows for name in BOX_FIELDS[1:] if row[name] is not None]
     return Chart(
@@ -130,9 +131,9 @@ def boxes(comparison: Comparison, who: Mapping[str, Series], kind: Distribution)
 @lru_cache(DRAWINGS)
 def _boxes(drawn_by: Identity, unit: str) -> Spec:
     base = alt.Chart(alt.NamedData("rows")).encode(
-        y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
+        y=alt.Y("series:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
         color=drawn_by.colour,
-        tooltip=[alt.Tooltip("who:N", title="middleware")]
+        tooltip=[alt.Tooltip("series:N", title="middleware")]
         + [alt.Tooltip(f"{name}:Q", title=f"{name} {unit}", format=",.4~g") for name in BOX_FIELDS],
     )
     axis = logarithmic_x("p10:Q", f"{unit} (logarithmic)")
@@ -151,8 +152,8 @@ def _boxes(drawn_by: Identity, unit: str) -> Spec:
 BOX_FIELDS = ("min", "p10", "p25", "p50", "p75", "p90", "p99", "max")
 
 
-def _box_row(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> dict[str, float | None]:
-    box = each.shapes.boxes[comparison.setting.stream, kind]
+def _box_row(candidate: ExperimentFindings, comparison: Comparison, kind: Distribution) -> dict[str, float | None]:
+    box = candidate.shapes.boxes[comparison.setting.stream, kind]
     values = (box.minimum, box.p10, box.p25, box.p50, box.p75, box.p90, box.p99, box.maximum)
     unit = unit_of(kind)
     return {
@@ -161,17 +162,19 @@ def _box_row(each: ExperimentFindings, comparison: Comparison, kind: Distributio
 
 
 def _points(
-    each: ExperimentFindings, comparison: Comparison, kind: Distribution
+    candidate: ExperimentFindings, comparison: Comparison, kind: Distribution
 ) -> tuple[Sequence[float], Sequence[float]]:
     """The curve's points that a logarithmic axis can show."""
-    curve = each.shapes.curves[comparison.setting.stream, kind]
+    curve = candidate.shapes.curves[comparison.setting.stream, kind]
     shown = [(value, share) for value, share in zip(curve.value_ns, curve.share, strict=True) if value > 0]
     return [value for value, _ in shown], [share for _, share in shown]
 
 
 def drawn_of(comparison: Comparison, kind: Distribution) -> list[ExperimentFindings]:
     """The experiments that have a distribution to draw."""
-    return [each for each in comparison.experiments if (comparison.setting.stream, kind) in each.shapes.boxes]
+    return [
+        candidate for candidate in comparison.experiments if (comparison.setting.stream, kind) in candidate.shapes.boxes
+    ]
 
 
 def _noun(kind: Distribution) -> str:
@@ -187,17 +190,17 @@ CLOSEST = 1.07
 _LABELS = "datum.value == 1 ? '0 %' : format(100 - 100 / datum.value, '.7~g') + ' %'"
 
 
-def percentile_curve(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> Chart | None:
+def percentile_curve(comparison: Comparison, series_of: Mapping[str, Series], kind: Distribution) -> Chart | None:
     """A line for each middleware; None where no tail is supported."""
     drawn = drawn_of(comparison, kind)
     rows: list[dict[str, Any]] = [
-        {"who": who[each.experiment.id].label, **point}
-        for each in drawn
-        for point in _curve_points(each, comparison, kind)
+        {"series": series_of[candidate.experiment.id].label, **point}
+        for candidate in drawn
+        for point in _curve_points(candidate, comparison, kind)
     ]
     if not rows:
         return None
-    lines = identity(who[each.experiment.id] for each in drawn)
+    lines = identity(series_of[candidate.experiment.id] for candidate in drawn)
     unit = unit_of(kind)
     farthest = max(row["one_in"] for row in rows)
     scale = log_scale([row["time"] for row in rows])
@@ -235,15 +238,15 @@ def _lines(lines: Identity, unit: str, among: str, farthest: float) -> Spec:
             ),
             color=lines.colour,
             strokeDash=lines.dash,
-            tooltip=[alt.Tooltip("who:N", title="middleware")],
+            tooltip=[alt.Tooltip("series:N", title="middleware")],
         )
     )
     return finished(line, height=300)
 
 
-def _curve_points(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> list[dict[str, float]]:
+def _curve_points(candidate: ExperimentFindings, comparison: Comparison, kind: Distribution) -> list[dict[str, float]]:
     """The curve over all messages, down to the tail's last tenth message."""
-    curve = each.shapes.curves[comparison.setting.stream, kind]
+    curve = candidate.shapes.curves[comparison.setting.stream, kind]
     unit = unit_of(kind)
     found: list[dict[str, float]] = []
     for value, share in zip(curve.value_ns, curve.share, strict=True):

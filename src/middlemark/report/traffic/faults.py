@@ -12,7 +12,7 @@ from itertools import product
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.report.elements.delivery import DELIVERY, delivery_cell
+from middlemark.report.elements.delivery import DELIVERY, delivery_columns
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, digits
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
@@ -46,44 +46,46 @@ CAPTION = (
 )
 
 
-def fault_table(comparison: Comparison, who: Mapping[str, Series], *, by_flow: bool = False) -> Table | None:
+def fault_table(comparison: Comparison, series_of: Mapping[str, Series], *, by_flow: bool = False) -> Table | None:
     """What the faults cost each, on request with a row for each flow; None where nothing was to go wrong."""
     if not comparison.faulty:
         return None
     stream = comparison.setting.subject
     rows: list[Row] = []
-    for each in comparison.experiments:
-        if not each.n_valid:
+    for candidate in comparison.experiments:
+        if not candidate.n_valid:
             continue
-        label, delivery = who[each.experiment.id].label, delivery_cell(each)
+        label, delivery = delivery_columns(candidate, series_of)
         of_all = (delivery, "all") if by_flow else ()
-        rows.append((label, *of_all, *_cells(each, stream), GROWTH.cell(each, TRIAL)))
+        rows.append((label, *of_all, *_cells(candidate, stream), GROWTH.cell(candidate, TRIAL)))
         if by_flow:
-            rows += [(label, delivery, name, *_cells(each, flow), "") for flow, name, _ in _flows(each, stream)]
+            rows += [
+                (label, delivery, name, *_cells(candidate, flow), "") for flow, name, _ in _flows(candidate, stream)
+            ]
     of_flow = (DELIVERY, *named("flow")) if by_flow else ()
     columns = (MIDDLEWARE, *of_flow, *metric_columns((*OF_STREAM, GROWTH)))
     return table("Faults", columns, rows, CAPTION) if rows else None
 
 
-def flow_words(comparison: Comparison, who: Mapping[str, Series]) -> tuple[str, ...]:
+def flow_words(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[str, ...]:
     """When messages flowed again at each subscriber, a line for each that has several flows."""
     lines = []
-    for each in comparison.experiments:
+    for candidate in comparison.experiments:
         slowest: dict[str, tuple[bool, float, str]] = {}
-        for flow, _, subscriber in _flows(each, comparison.setting.subject):
-            found = each.estimate(flow, "recovery_ns")
+        for flow, _, subscriber in _flows(candidate, comparison.setting.subject):
+            found = candidate.estimate(flow, "recovery_ns")
             if found is not None and found.value is not None:
-                recovery = (bool(_cut_off(each, flow)), found.value, _cell(each, flow, RECOVERY).line)
+                recovery = (bool(_cut_off(candidate, flow)), found.value, _cell(candidate, flow, RECOVERY).line)
                 slowest[subscriber] = max(slowest.get(subscriber, recovery), recovery)
         if slowest:
             listed = ", ".join(f"{name} {text}" for name, (_, _, text) in slowest.items())
-            lines.append(f"{who[each.experiment.id].label} flows again after, ms: {listed}")
+            lines.append(f"{series_of[candidate.experiment.id].label} flows again after, ms: {listed}")
     return tuple(lines)
 
 
-def _flows(each: ExperimentFindings, stream: str) -> Iterator[tuple[str, str, str]]:
+def _flows(candidate: ExperimentFindings, stream: str) -> Iterator[tuple[str, str, str]]:
     """The subject of each flow of a stream, its name and its subscriber's; none where there is only one."""
-    planned = next((known for known in each.experiment.streams if stream_subject(known.name) == stream), None)
+    planned = next((known for known in candidate.experiment.streams if stream_subject(known.name) == stream), None)
     if planned is None or len(planned.publishers) * len(planned.subscribers) == 1:
         return
     for (publisher, sender), (subscriber, receiver) in product(
@@ -92,26 +94,26 @@ def _flows(each: ExperimentFindings, stream: str) -> Iterator[tuple[str, str, st
         yield flow_subject(planned.name, publisher, subscriber), f"{sender} → {receiver}", receiver
 
 
-def _cells(each: ExperimentFindings, subject: str) -> Iterator[Cell]:
-    return (_cell(each, subject, column) for column in OF_STREAM)
+def _cells(candidate: ExperimentFindings, subject: str) -> Iterator[Cell]:
+    return (_cell(candidate, subject, column) for column in OF_STREAM)
 
 
-def _cell(each: ExperimentFindings, subject: str, column: MetricColumn) -> Cell:
-    cell = column.cell(each, subject)
-    if column is RECOVERY and not cell.is_missing and _cut_off(each, subject):
+def _cell(candidate: ExperimentFindings, subject: str, column: MetricColumn) -> Cell:
+    cell = column.cell(candidate, subject)
+    if column is RECOVERY and not cell.is_missing and _cut_off(candidate, subject):
         return replace(cell, is_at_least=True)
     return cell
 
 
-def _cut_off(each: ExperimentFindings, subject: str) -> float:
+def _cut_off(candidate: ExperimentFindings, subject: str) -> float:
     """How many flows no message came of any more, in the median trial: their recovery has no upper end."""
-    estimate = each.estimate(subject, "cut_off_flows")
+    estimate = candidate.estimate(subject, "cut_off_flows")
     return estimate.value or 0.0 if estimate else 0.0
 
 
 def timeline_words(comparison: Comparison) -> tuple[str, ...]:
     """The timeline, a line a fault: when it was requested and when it really happened, over all trials."""
-    happened = fault_instants([record for each in comparison.experiments for record in each.records])
+    happened = fault_instants([record for candidate in comparison.experiments for record in candidate.records])
     return tuple(_in_words(instant) for instant in happened)
 
 
@@ -128,15 +130,15 @@ def _ms(value_ns: float) -> str:
     return f"{MILLISECONDS.write(value_ns)} ms"
 
 
-def fault_sentence(each: ExperimentFindings, comparison: Comparison, name: str) -> str:
+def fault_sentence(candidate: ExperimentFindings, comparison: Comparison, name: str) -> str:
     """What the faults cost one, for the answer."""
     stream = comparison.setting.subject
-    missing = estimate_cell(each.estimate(stream, "missing_share"), PERCENT)
-    recovery = RECOVERY.cell(each, stream)
+    missing = estimate_cell(candidate.estimate(stream, "missing_share"), PERCENT)
+    recovery = RECOVERY.cell(candidate, stream)
     if missing.is_missing and recovery.is_missing:
         return ""
     words = [] if missing.is_missing else [f"{missing.text} % of its messages were missing"]
-    if _cut_off(each, stream):
+    if _cut_off(candidate, stream):
         words.append(f"some flows were still cut off when the window ended, {recovery.text} ms after the repair")
     elif not recovery.is_missing:
         words.append(f"messages flowed again after {recovery.text} ms")

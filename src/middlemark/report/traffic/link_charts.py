@@ -37,12 +37,12 @@ class _Property:
     interpolate: Literal["linear", "step-after"]
 
 
-def link_charts(each: ExperimentFindings) -> list[Chart]:
+def link_charts(candidate: ExperimentFindings) -> list[Chart]:
     """One for each property that changes over the window."""
-    window_s = each.experiment.windows.window_ns / 1e9
+    window_s = candidate.experiment.windows.window_ns / 1e9
     made = []
     for drawn in PROPERTIES:
-        rows = [row for link in each.experiment.links for row in drawn.rows(link, window_s)]
+        rows = [row for link in candidate.experiment.links for row in drawn.rows(link, window_s)]
         if len({row["value"] for row in rows if row["value"] is not None}) > 1:
             made.append(_chart(drawn, rows, window_s))
     return made

@@ -73,12 +73,14 @@ class Measurement:
     def metrics(self, columns: Sequence[MetricColumn]) -> tuple[Cell, ...]:
         """A cell for each column."""
         known = dict(self.probed.figures) if self.probed else {}
-        return tuple(spread_cell(known.get(each.metric), each.unit) for each in columns)
+        return tuple(spread_cell(known.get(column.metric), column.unit) for column in columns)
 
     def words(self, columns: Sequence[MetricColumn]) -> str:
         """What was measured in one line: `round trip 4.7 (4.5–5.0) ms, …`."""
         cells = zip(columns, self.metrics(columns), strict=True)
-        return ", ".join(f"{each.name} {cell.line} {each.unit.name}" for each, cell in cells if not cell.is_missing)
+        return ", ".join(
+            f"{column.name} {cell.line} {column.unit.name}" for column, cell in cells if not cell.is_missing
+        )
 
     @property
     def backends(self) -> str:
@@ -99,14 +101,14 @@ def link_table(comparison: Comparison) -> Table | None:
     columns = _columns(measured)
     rows: list[Row] = [
         (
-            each.name,
-            each.requested,
-            each.backends or NOTHING,
-            each.probed.when if each.probed else "not measured",
-            *each.metrics(columns),
-            each.problems or ("none" if each.probed else NOTHING),
+            measurement.name,
+            measurement.requested,
+            measurement.backends or NOTHING,
+            measurement.probed.when if measurement.probed else "not measured",
+            *measurement.metrics(columns),
+            measurement.problems or ("none" if measurement.probed else NOTHING),
         )
-        for each in measured
+        for measurement in measured
     ]
     names = (*named("link"), sentences("requested"), *named("made by", "measured"))
     return table("Links", (*names, *metric_columns(columns), sentences("problem")), rows, CAPTION)
@@ -117,40 +119,47 @@ def link_lines(comparison: Comparison) -> tuple[str, ...]:
     measured = _measured_links(comparison)
     if not measured:
         return ()
-    if all(each.probed and not each.problems for each in measured):
-        made = " / ".join(dict.fromkeys(each.backends for each in measured))
+    if all(measurement.probed and not measurement.problems for measurement in measured):
+        made = " / ".join(dict.fromkeys(measurement.backends for measurement in measured))
         requested = "; ".join(f"{name}: {words}" for name, words in {m.name: m.requested for m in measured}.items())
         return (f"links as requested, before and after each trial: {requested} (made by {made})",)
     columns = _columns(measured)
-    return tuple(_link_line(each, columns) for each in measured)
+    return tuple(_link_line(measurement, columns) for measurement in measured)
 
 
-def _link_line(each: Measurement, columns: Sequence[MetricColumn]) -> str:
-    when = each.probed.when if each.probed else "not measured"
-    made = f", made by {each.backends}" if each.backends else ""
-    problem = f"problem {each.problems}" if each.problems else ""
-    words = ", ".join(word for word in (each.words(columns), problem) if word)
-    return f"{each.name}, requested {each.requested}{made}; {when}{': ' if words else ''}{words}"
+def _link_line(measurement: Measurement, columns: Sequence[MetricColumn]) -> str:
+    when = measurement.probed.when if measurement.probed else "not measured"
+    made = f", made by {measurement.backends}" if measurement.backends else ""
+    problem = f"problem {measurement.problems}" if measurement.problems else ""
+    words = ", ".join(word for word in (measurement.words(columns), problem) if word)
+    return f"{measurement.name}, requested {measurement.requested}{made}; {when}{': ' if words else ''}{words}"
 
 
 def _measured_links(comparison: Comparison) -> list[Measurement]:
     """Of links that this machine made; those that are plain and without a problem are left out."""
-    probed = probed_links([record for each in comparison.experiments for record in each.records])
+    probed = probed_links([record for candidate in comparison.experiments for record in candidate.records])
     experiment = comparison.experiments[0].experiment
     made_here = {host.name for host in experiment.hosts if host.kind is HostKind.NETNS}
     found = []
     for link in experiment.links:
         own = _of(probed, link)
-        if link.host in made_here and (not link.is_plain or any(each.problems for each in own)):
+        if link.host in made_here and (not link.is_plain or any(probed_link.problems for probed_link in own)):
             name = f"{link.host} – {link.network}"
-            found += [Measurement(name, link_words(link), each, link) for each in (*own, *([] if own else [None]))]
+            found += [
+                Measurement(name, link_words(link), probed_link, link)
+                for probed_link in (*own, *([] if own else [None]))
+            ]
     return found
 
 
 def _columns(measured: Sequence[Measurement]) -> list[MetricColumn]:
     """Of the recorded metrics those that any of the links has, and that say something of what was requested of it."""
-    known = {name for each in measured if each.probed for name, found in each.probed.figures if found}
-    directions = [direction for each in measured if each.link for direction in _directions(each.link)]
+    known = {
+        name for measurement in measured if measurement.probed for name, found in measurement.probed.figures if found
+    }
+    directions = [
+        direction for measurement in measured if measurement.link for direction in _directions(measurement.link)
+    ]
     return [
         column
         for column in MEASURED
@@ -161,7 +170,11 @@ def _columns(measured: Sequence[Measurement]) -> list[MetricColumn]:
 
 def _directions(link: Link) -> list[Direction]:
     """Both directions at all its instants."""
-    return [link.outgoing, link.incoming, *(each for point in link.trace for each in (point.outgoing, point.incoming))]
+    return [
+        link.outgoing,
+        link.incoming,
+        *(direction for point in link.trace for direction in (point.outgoing, point.incoming)),
+    ]
 
 
 def link_words(link: Link) -> str:
@@ -171,8 +184,8 @@ def link_words(link: Link) -> str:
     if link.trace:
         return _trace_words(link)
     outgoing, incoming = direction_words(link.outgoing), direction_words(link.incoming)
-    each = [f"outgoing: {outgoing or 'plain'}", f"incoming: {incoming or 'plain'}"]
-    both = [outgoing] if outgoing == incoming else each
+    directions = [f"outgoing: {outgoing or 'plain'}", f"incoming: {incoming or 'plain'}"]
+    both = [outgoing] if outgoing == incoming else directions
     mtu = [] if link.mtu_bytes == STANDARD_MTU_BYTES else [f"MTU {SIZE.text(link.mtu_bytes)}"]
     return "; ".join(word for word in [*both, *mtu] if word) or "plain"
 
@@ -189,11 +202,15 @@ def direction_words(requested: Direction) -> str:
 
 
 def _trace_words(link: Link) -> str:
-    directions = [each for point in link.trace for each in (point.outgoing, point.incoming)]
+    directions = [direction for point in link.trace for direction in (point.outgoing, point.incoming)]
     words = [
-        _range("delay", [each.delay_ns for each in directions], DURATION.text),
-        _range("loss", [each.loss for each in directions], SHARE.text),
-        _range("", [each.rate_bits_per_s for each in directions if each.rate_bits_per_s is not None], BIT_RATE.text),
+        _range("delay", [direction.delay_ns for direction in directions], DURATION.text),
+        _range("loss", [direction.loss for direction in directions], SHARE.text),
+        _range(
+            "",
+            [direction.rate_bits_per_s for direction in directions if direction.rate_bits_per_s is not None],
+            BIT_RATE.text,
+        ),
     ]
     return f"a trace of {len(link.trace)} points: {', '.join(word for word in words if word) or 'plain'}"
 
@@ -207,7 +224,11 @@ def _range(name: str, values: Sequence[float], write: Callable[[float], str]) ->
 
 
 def _of(probed: Sequence[ProbedLink], link: Link) -> list[ProbedLink]:
-    return [each for each in probed if (each.host, each.network, each.to) == (link.host, link.network, None)]
+    return [
+        probed_link
+        for probed_link in probed
+        if (probed_link.host, probed_link.network, probed_link.to) == (link.host, link.network, None)
+    ]
 
 
 def spread_cell(found: Spread | None, unit: Unit) -> Cell:
@@ -236,7 +257,9 @@ def route_table(comparison: Comparison) -> Table | None:
     if not routes:
         return None
     rows: list[Row] = [
-        (each.name, each.requested, each.probed.when, *each.metrics(ROUTE_MEASURED)) for each in routes if each.probed
+        (route.name, route.requested, route.probed.when, *route.metrics(ROUTE_MEASURED))
+        for route in routes
+        if route.probed
     ]
     columns = (*named("route"), sentences("declared"), *named("measured"), *metric_columns(ROUTE_MEASURED))
     return table("Routes", columns, rows, ROUTE_CAPTION)
@@ -245,16 +268,16 @@ def route_table(comparison: Comparison) -> Table | None:
 def route_lines(comparison: Comparison) -> tuple[str, ...]:
     """The table for a narrow place: a line for each route and measurement."""
     return tuple(
-        f"route {each.name}, declared {each.requested}; {each.probed.when}: {each.words(ROUTE_MEASURED)}"
-        for each in _measured_routes(comparison)
-        if each.probed
+        f"route {route.name}, declared {route.requested}; {route.probed.when}: {route.words(ROUTE_MEASURED)}"
+        for route in _measured_routes(comparison)
+        if route.probed
     )
 
 
 def _measured_routes(comparison: Comparison) -> list[Measurement]:
-    probed = probed_links([record for each in comparison.experiments for record in each.records])
+    probed = probed_links([record for candidate in comparison.experiments for record in candidate.records])
     links = comparison.experiments[0].experiment.links
-    return [Measurement(each.name, _declared(each, links), each) for each in probed if each.to]
+    return [Measurement(link.name, _declared(link, links), link) for link in probed if link.to]
 
 
 def _declared(route: ProbedLink, links: Sequence[Link]) -> str:

@@ -28,19 +28,19 @@ Factors = tuple[tuple[str, str], ...]
 
 def scaling_lines(findings: RunFindings) -> list[str]:
     """`zenoh camera: 0.31 ns a byte (0.29–0.33) upon 48 µs, from 1 kB to 1 MB, at most 12 % off the line`."""
-    factors = [_with_delivery(each, findings.experiments) for each in findings.scalings]
+    factors = [_with_delivery(scaling, findings.experiments) for scaling in findings.scalings]
     shared = _shared(factors)
     return [
-        f"{_series_words(own, each.stream, shared)}: {_slope(each)} upon {_base(each)}, "
-        f"{plural(len(each.sizes_bytes), 'size')} from {size(each.sizes_bytes[0])} to {size(each.sizes_bytes[-1])}, "
-        f"at most {digits(100 * each.misfit_share)} % off the line"
-        for each, own in zip(findings.scalings, factors, strict=True)
+        f"{_series_words(own, scaling.stream, shared)}: {_slope(scaling)} upon {_base(scaling)}, "
+        f"{plural(len(scaling.sizes_bytes), 'size')} from {size(scaling.sizes_bytes[0])} "
+        f"to {size(scaling.sizes_bytes[-1])}, at most {digits(100 * scaling.misfit_share)} % off the line"
+        for scaling, own in zip(findings.scalings, factors, strict=True)
     ]
 
 
 def _with_delivery(scaling: Scaling, experiments: Sequence[ExperimentFindings]) -> Factors:
     """What its experiments have in common, the delivery too where no factor says it."""
-    own = {"delivery": deliveries_cell(each for each in experiments if _belongs(each, scaling)).text}
+    own = {"delivery": deliveries_cell(candidate for candidate in experiments if _belongs(candidate, scaling)).text}
     return tuple((own | dict(scaling.factors)).items())
 
 
@@ -58,25 +58,25 @@ def _series_words(factors: Factors, stream: str, shared: set[tuple[str, str]]) -
     return " ".join([*names, stream, *other])
 
 
-def _slope(each: Scaling) -> str:
-    value = each.slope_ns_per_byte.value or 0.0
-    span = interval(each.slope_ns_per_byte, NANOSECONDS_PER_BYTE)
+def _slope(scaling: Scaling) -> str:
+    value = scaling.slope_ns_per_byte.value or 0.0
+    span = interval(scaling.slope_ns_per_byte, NANOSECONDS_PER_BYTE)
     return f"{digits(value)} ns a byte{f' ({span})' if span else ''}"
 
 
-def _base(each: Scaling) -> str:
-    return f"{MICROSECONDS.write(each.base_ns.value or 0.0)} {MICROSECONDS.name}"
+def _base(scaling: Scaling) -> str:
+    return f"{MICROSECONDS.write(scaling.base_ns.value or 0.0)} {MICROSECONDS.name}"
 
 
-def scaling_charts(findings: RunFindings, who: Mapping[str, Series]) -> list[Chart]:
+def scaling_charts(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Chart]:
     """One for each load whose size varies, its middlewares together."""
     groups: dict[tuple[Factors, str], list[Scaling]] = {}
-    for each in findings.scalings:
-        load = tuple((name, value) for name, value in each.factors if not _of_contender(name))
-        groups.setdefault((load, each.stream), []).append(each)
+    for scaling in findings.scalings:
+        load = tuple((name, value) for name, value in scaling.factors if not _of_contender(name))
+        groups.setdefault((load, scaling.stream), []).append(scaling)
     shared = _shared([load for load, _ in groups])
     return [
-        _chart(place, _title(load, stream, shared), group, findings.experiments, who)
+        _chart(place, _title(load, stream, shared), group, findings.experiments, series_of)
         for place, ((load, stream), group) in enumerate(groups.items())
     ]
 
@@ -104,36 +104,40 @@ def _chart(
     title: str,
     group: Sequence[Scaling],
     experiments: Sequence[ExperimentFindings],
-    who: Mapping[str, Series],
+    series_of: Mapping[str, Series],
 ) -> Chart:
-    fitted = [(scaling, [each for each in experiments if _belongs(each, scaling)]) for scaling in group]
-    drawn = _drawn(fitted, who)
+    fitted = [(scaling, [candidate for candidate in experiments if _belongs(candidate, scaling)]) for scaling in group]
+    drawn = _drawn(fitted, series_of)
     first_of_each = [own[0] for _, own in fitted]
     spanned = [row for row in drawn.points if row["low"] is not None and row["high"] is not None]
-    layers = _layers(drawn, identity(who[each.experiment.id] for each in first_of_each), is_spanned=bool(spanned))
+    layers = _layers(
+        drawn, identity(series_of[candidate.experiment.id] for candidate in first_of_each), is_spanned=bool(spanned)
+    )
     n_blocks = max((scaling.slope_ns_per_byte.n_trials for scaling in group), default=0)
     return Chart(
         id=f"size{place}",
         title=title,
         caption=(
             "Points: medians of trials with interval, µs. Lines: Theil and Sen's, fitted block by block; their slope "
-            f"is the scaling factor. n = {plural(n_blocks, 'block')}. {differing_deliveries(first_of_each, who)}"
+            f"is the scaling factor. n = {plural(n_blocks, 'block')}. {differing_deliveries(first_of_each, series_of)}"
         ).rstrip(),
         description="A line with its points for each middleware; the scaling factors are listed below.",
         spec=finished(*layers, height=300, lines=drawn.lines, points=drawn.points, spans=spanned),
-        trials=trials_behind((who[each.experiment.id].label, each) for _, own in fitted for each in own),
+        trials=trials_behind(
+            (series_of[candidate.experiment.id].label, candidate) for _, own in fitted for candidate in own
+        ),
     )
 
 
-def _drawn(fitted: Sequence[tuple[Scaling, Sequence[ExperimentFindings]]], who: Mapping[str, Series]) -> _Drawn:
+def _drawn(fitted: Sequence[tuple[Scaling, Sequence[ExperimentFindings]]], series_of: Mapping[str, Series]) -> _Drawn:
     drawn = _Drawn([], [])
     for scaling, own in fitted:
-        label = who[own[0].experiment.id].label
-        for found in (_point(each, scaling) for each in own):
+        label = series_of[own[0].experiment.id].label
+        for found in (_point(candidate, scaling) for candidate in own):
             if found is not None:
-                drawn.points.append({"who": label, **found})
+                drawn.points.append({"series": label, **found})
                 at_ns = (scaling.slope_ns_per_byte.value or 0) * found["bytes"] + (scaling.base_ns.value or 0)
-                drawn.lines.append({"who": label, "bytes": found["bytes"], "us": short(max(at_ns, 1) / 1e3)})
+                drawn.lines.append({"series": label, "bytes": found["bytes"], "us": short(max(at_ns, 1) / 1e3)})
     return drawn
 
 
@@ -141,7 +145,7 @@ def _layers(drawn: _Drawn, shown: Identity, *, is_spanned: bool) -> list[alt.Cha
     """Lines, intervals where there are any, points."""
     x = alt.X("bytes:Q", title="message size, B (logarithmic)", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
     y = log_scale([row["us"] for row in (*drawn.points, *drawn.lines)]).y("us:Q", "µs")
-    tooltip = [alt.Tooltip("who:N", title="middleware"), alt.Tooltip("bytes:Q"), alt.Tooltip("us:Q", format=",.4~g")]
+    tooltip = [alt.Tooltip("series:N", title="middleware"), alt.Tooltip("bytes:Q"), alt.Tooltip("us:Q", format=",.4~g")]
     line = alt.Chart(alt.NamedData("lines")).mark_line(strokeWidth=1.5, opacity=0.7)
     marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True, size=55)
     spans = alt.Chart(alt.NamedData("spans")).mark_rule(strokeWidth=1.5)
@@ -153,16 +157,16 @@ def _layers(drawn: _Drawn, shown: Identity, *, is_spanned: bool) -> list[alt.Cha
     ]
 
 
-def _belongs(each: ExperimentFindings, scaling: Scaling) -> bool:
-    own = tuple((name, value) for name, value in each.experiment.factors.items() if name != SIZE_FACTOR)
-    return own == scaling.factors and any(stream.name == scaling.stream for stream in each.experiment.streams)
+def _belongs(candidate: ExperimentFindings, scaling: Scaling) -> bool:
+    own = tuple((name, value) for name, value in candidate.experiment.factors.items() if name != SIZE_FACTOR)
+    return own == scaling.factors and any(stream.name == scaling.stream for stream in candidate.experiment.streams)
 
 
-def _point(each: ExperimentFindings, scaling: Scaling) -> dict[str, Any] | None:
-    estimate = each.estimates.get(Key(stream_subject(scaling.stream), scaling.metric))
+def _point(candidate: ExperimentFindings, scaling: Scaling) -> dict[str, Any] | None:
+    estimate = candidate.estimates.get(Key(stream_subject(scaling.stream), scaling.metric))
     if estimate is None or not estimate.value or estimate.value <= 0:
         return None
-    size_bytes = next(s.size_bytes for s in each.experiment.streams if s.name == scaling.stream)
+    size_bytes = next(s.size_bytes for s in candidate.experiment.streams if s.name == scaling.stream)
     ends = {"low": estimate.low, "high": estimate.high}
     return {
         "bytes": size_bytes,

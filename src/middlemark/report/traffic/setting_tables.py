@@ -14,7 +14,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings, Totals
 from middlemark.analysis.stats.estimate import FEWEST_FOR_FENCES as FEWEST_FOR_OUTLIERS
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.report.conclusions.ranking import lacks_samples, loss_metric
-from middlemark.report.elements.delivery import DELIVERY, delivery_cell
+from middlemark.report.elements.delivery import DELIVERY, delivery_cell, delivery_columns
 from middlemark.report.elements.formatting import (
     COUNT,
     LEVEL_WORDS,
@@ -73,20 +73,22 @@ PROCESSES = (
 )
 
 
-def quantile_table(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> Table | None:
+def quantile_table(comparison: Comparison, series_of: Mapping[str, Series], kind: Distribution) -> Table | None:
     """Quantiles of one distribution with their intervals; those that nothing supports are named in the caption."""
     stream, unit = comparison.setting.stream, unit_of(kind)
-    shown = [each for each in comparison.experiments if each.shapes.boxes.get((stream, kind)) is not None]
+    shown = [
+        candidate for candidate in comparison.experiments if candidate.shapes.boxes.get((stream, kind)) is not None
+    ]
     if not shown:
         return None
-    estimates = {name: [_quantile(each, stream, kind, name) for each in shown] for name in LEVELS}
-    known = [name for name in LEVELS if any(each and each.value is not None for each in estimates[name])]
+    estimates = {name: [_quantile(candidate, stream, kind, name) for candidate in shown] for name in LEVELS}
+    known = [name for name in LEVELS if any(estimate and estimate.value is not None for estimate in estimates[name])]
     rows: list[Row] = []
-    for place, each in enumerate(shown):
-        box = each.shapes.boxes[stream, kind]
+    for place, measured in enumerate(shown):
+        box = measured.shapes.boxes[stream, kind]
         quantiles = (estimate_cell(estimates[name][place], unit) for name in known)
         least, most = Cell(box.minimum, unit), Cell(box.maximum, unit)
-        rows.append((who[each.experiment.id].label, delivery_cell(each), least, *quantiles, most, Cell(box.n)))
+        rows.append((*delivery_columns(measured, series_of), least, *quantiles, most, Cell(box.n)))
     missing = {name: estimates[name] for name in LEVELS if name not in known}
     return table(
         f"{kind.value.replace('_', ' ').capitalize()}",
@@ -97,17 +99,17 @@ def quantile_table(comparison: Comparison, who: Mapping[str, Series], kind: Dist
     )
 
 
-def _quantile(each: ExperimentFindings, stream: str, kind: Distribution, name: str) -> Estimate | None:
-    return each.estimate(distribution_subject(stream, kind), quantile_metric(kind, name))
+def _quantile(candidate: ExperimentFindings, stream: str, kind: Distribution, name: str) -> Estimate | None:
+    return candidate.estimate(distribution_subject(stream, kind), quantile_metric(kind, name))
 
 
 def _missing_words(missing: Mapping[str, list[Estimate | None]]) -> str:
     """Which quantiles have no column, and why."""
     reasons: dict[str, list[str]] = {}
     for name, estimates in missing.items():
-        if any(lacks_samples(each, LEVELS[name]) for each in estimates):
+        if any(lacks_samples(estimate, LEVELS[name]) for estimate in estimates):
             reason = "Too few samples for"
-        elif any(each and each.method is Method.WITHIN_CLOCKS for each in estimates):
+        elif any(estimate and estimate.method is Method.WITHIN_CLOCKS for estimate in estimates):
             reason = "Within the clocks' bound:"
         else:
             reason = "No value, as messages are missing, for"
@@ -115,20 +117,19 @@ def _missing_words(missing: Mapping[str, list[Estimate | None]]) -> str:
     return "".join(f" {reason} {listed(names)}." for reason, names in reasons.items())
 
 
-def rate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+def rate_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """What was sent and what was received, a second."""
     subject = comparison.setting.subject
-    fills = any(each.estimate(subject, FILLING.metric) for each in comparison.experiments)
+    fills = any(candidate.estimate(subject, FILLING.metric) for candidate in comparison.experiments)
     measured = (*RATES, FILLING) if fills else RATES
     rows: list[Row] = [
         (
-            who[each.experiment.id].label,
-            delivery_cell(each),
-            *metric_cells(measured, each, subject),
-            f"{each.accounting.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
+            *delivery_columns(candidate, series_of),
+            *metric_cells(measured, candidate, subject),
+            f"{candidate.accounting.overloaded.get(comparison.setting.stream, 0)} of {candidate.n_valid}",
         )
-        for each in comparison.experiments
-        if each.n_valid
+        for candidate in comparison.experiments
+        if candidate.n_valid
     ]
     caption = (
         "Summed over all publishers and subscribers. Received and goodput: what arrived within the window. After the "
@@ -144,16 +145,16 @@ def rate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     return table("Rates", columns, rows, caption + _of_faults(comparison))
 
 
-def accounting_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+def accounting_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """Exact counts, summed over valid trials."""
-    names = [each.name for each in fields(Totals)]
+    names = [field.name for field in fields(Totals)]
     rows: list[Row] = []
-    for each in comparison.experiments:
+    for candidate in comparison.experiments:
         for answers in (False, True):
-            totals = each.accounting.totals.get((comparison.setting.stream, answers))
+            totals = candidate.accounting.totals.get((comparison.setting.stream, answers))
             if totals is not None:
-                label = who[each.experiment.id].label + (", answers" if answers else "")
-                rows.append((label, delivery_cell(each), *(Cell(getattr(totals, name)) for name in names)))
+                label = series_of[candidate.experiment.id].label + (", answers" if answers else "")
+                rows.append((label, delivery_cell(candidate), *(Cell(getattr(totals, name)) for name in names)))
     caption = (
         "Sent = received + late + lost, summed over valid trials, publishers and subscribers; checked for every flow "
         "against the recorded samples. Duplicates, reordered, corrupt, foreign and negative (received before sent) "
@@ -163,7 +164,7 @@ def accounting_table(comparison: Comparison, who: Mapping[str, Series]) -> Table
     return table("Accounting", columns, rows, caption, detail="messages")
 
 
-def loss_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+def loss_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """What was lost, and how many in a row."""
     columns = (
         MetricColumn("missing" if comparison.faulty else "lost", loss_metric(comparison), PERCENT),
@@ -172,9 +173,12 @@ def loss_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         MetricColumn("mean run", "mean_loss_run_messages", MESSAGES),
     )
     rows: list[Row] = [
-        (who[each.experiment.id].label, delivery_cell(each), *metric_cells(columns, each, comparison.setting.subject))
-        for each in comparison.experiments
-        if each.n_valid
+        (
+            *delivery_columns(candidate, series_of),
+            *metric_cells(columns, candidate, comparison.setting.subject),
+        )
+        for candidate in comparison.experiments
+        if candidate.n_valid
     ]
     caption = (
         "Of all messages of all valid trials. Undelivered: lost, refused or not offered, as a share of all that were "
@@ -186,7 +190,7 @@ def loss_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     )
 
 
-def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+def outlier_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """Trials that lie far from the others, counted; they are in every metric all the same."""
     stream = comparison.setting.subject
     kind = comparison.criterion.distribution
@@ -199,12 +203,11 @@ def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     )
     rows: list[Row] = [
         (
-            who[each.experiment.id].label,
-            delivery_cell(each),
-            *(_outliers(each.estimate(subject, metric)) for _, subject, metric in columns),
+            *delivery_columns(candidate, series_of),
+            *(_outliers(candidate.estimate(subject, metric)) for _, subject, metric in columns),
         )
-        for each in comparison.experiments
-        if each.n_valid
+        for candidate in comparison.experiments
+        if candidate.n_valid
     ]
     return table(
         "Outliers",
@@ -215,14 +218,17 @@ def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     )
 
 
-def first_message_table(comparison: Comparison, who: Mapping[str, Series]) -> Table | None:
+def first_message_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table | None:
     """The parts of the time to first message."""
-    shown = [each for each in comparison.experiments if each.estimate(TRIAL, "first_message_ns")]
+    shown = [candidate for candidate in comparison.experiments if candidate.estimate(TRIAL, "first_message_ns")]
     if not shown:
         return None
     rows: list[Row] = [
-        (who[each.experiment.id].label, delivery_cell(each), *metric_cells(FIRST_MESSAGES, each, TRIAL))
-        for each in shown
+        (
+            *delivery_columns(candidate, series_of),
+            *metric_cells(FIRST_MESSAGES, candidate, TRIAL),
+        )
+        for candidate in shown
     ]
     return table(
         "First messages",
@@ -249,34 +255,43 @@ def _of_faults(comparison: Comparison) -> str:
     return " Flows whose publisher or subscriber ended or started within the window are not counted here."
 
 
-def process_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+def process_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """What each application and service spent."""
     rows: list[Row] = []
-    for each in comparison.experiments:
-        processes = sorted({key.subject for key in each.estimates if key.subject.startswith(process_subject(""))})
+    for candidate in comparison.experiments:
+        processes = sorted({key.subject for key in candidate.estimates if key.subject.startswith(process_subject(""))})
         for subject in processes:
             name = subject.removeprefix(process_subject(""))
             rows.append(
-                (who[each.experiment.id].label, delivery_cell(each), name, *metric_cells(PROCESSES, each, subject))
+                (
+                    *delivery_columns(candidate, series_of),
+                    name,
+                    *metric_cells(PROCESSES, candidate, subject),
+                )
             )
     columns = (MIDDLEWARE, DELIVERY, *named("process"), *metric_columns(PROCESSES))
     return table("Processes", columns, rows, "Applications and services over the window; medians of trials.")
 
 
-def outcome_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+def outcome_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """How many trials ended how, and why."""
     rows: list[Row] = [
-        (who[each.experiment.id].label, delivery_cell(each), kind.replace("_", " "), Cell(count), detail or NOTHING)
-        for each in comparison.experiments
-        for (kind, detail), count in sorted(outcome_counts(each).items())
+        (
+            *delivery_columns(candidate, series_of),
+            kind.replace("_", " "),
+            Cell(count),
+            detail or NOTHING,
+        )
+        for candidate in comparison.experiments
+        for (kind, detail), count in sorted(outcome_counts(candidate).items())
     ]
     columns = (MIDDLEWARE, DELIVERY, *named("outcome"), Column("trials"), sentences("why"))
     return table("Outcomes", columns, rows, "Only valid trials enter metrics.")
 
 
-def outcome_counts(each: ExperimentFindings) -> dict[tuple[str, str], int]:
+def outcome_counts(candidate: ExperimentFindings) -> dict[tuple[str, str], int]:
     """How many trials ended in each outcome and for each reason."""
     counts: dict[tuple[str, str], int] = {}
-    for outcome in each.outcomes:
+    for outcome in candidate.outcomes:
         counts[outcome.kind, outcome.detail] = counts.get((outcome.kind, outcome.detail), 0) + 1
     return counts

@@ -40,22 +40,24 @@ ROW_HEIGHT = 44
 Rows = list[dict[str, Any]]
 
 
-def time_charts(comparison: Comparison, who: Mapping[str, Series]) -> list[Chart]:
+def time_charts(comparison: Comparison, series_of: Mapping[str, Series]) -> list[Chart]:
     """All of a setting, from top to bottom."""
-    drawn = [each for each in comparison.experiments if comparison.setting.stream in each.examples.time_series]
+    drawn = [
+        candidate for candidate in comparison.experiments if comparison.setting.stream in candidate.examples.time_series
+    ]
     if not drawn:
         return []
-    arrivals = [_arrivals(drawn, comparison, who)] if comparison.faulty else []
-    latency = _latency(drawn, comparison, who)
+    arrivals = [_arrivals(drawn, comparison, series_of)] if comparison.faulty else []
+    latency = _latency(drawn, comparison, series_of)
     return [*arrivals, *([latency] if latency else []), *link_charts(drawn[0])]
 
 
-def _time_series(each: ExperimentFindings, comparison: Comparison) -> TimeSeries:
-    return each.examples.time_series[comparison.setting.stream]
+def _time_series(candidate: ExperimentFindings, comparison: Comparison) -> TimeSeries:
+    return candidate.examples.time_series[comparison.setting.stream]
 
 
-def _window_s(each: ExperimentFindings) -> float:
-    return each.experiment.windows.window_ns / 1e9
+def _window_s(candidate: ExperimentFindings) -> float:
+    return candidate.experiment.windows.window_ns / 1e9
 
 
 def _time(window_s: float) -> alt.X:
@@ -67,10 +69,10 @@ def _time(window_s: float) -> alt.X:
     )
 
 
-def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Series]) -> Chart:
+def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, series_of: Mapping[str, Series]) -> Chart:
     """A row a middleware: Vega-Lite's own rows could not be as wide as the page lets them."""
-    shown = identity(who[each.experiment.id] for each in drawn)
-    over_time = [_time_series(each, comparison) for each in drawn]
+    shown = identity(series_of[candidate.experiment.id] for candidate in drawn)
+    over_time = [_time_series(candidate, comparison) for candidate in drawn]
     full = 2 * _usual(over_time)
     areas, rules = Rows(), Rows()
     for floor, series, name in zip(reversed(range(len(drawn))), over_time, shown.names, strict=True):
@@ -111,7 +113,7 @@ def _area_rows(series: TimeSeries, name: str, floor: int, full: float) -> Rows:
     """The heights of one row's area; the last is said again, as each holds until the next."""
     return [
         {
-            "who": name,
+            "series": name,
             "s": short(part * series.part_ns / 1e9),
             "low": floor,
             "high": round(floor + 0.9 * min(n / full, 1), 4),
@@ -129,8 +131,8 @@ def _area(x: alt.X, y: alt.Y, colour: alt.Color) -> alt.Chart:
             y=y,
             y2=alt.Y2("high:Q"),
             color=colour,
-            detail=alt.Detail("who:N"),
-            tooltip=[alt.Tooltip("who:N", title="middleware")],
+            detail=alt.Detail("series:N"),
+            tooltip=[alt.Tooltip("series:N", title="middleware")],
         )
     )
     return area
@@ -181,27 +183,29 @@ def _labels() -> alt.Chart:
     return labels
 
 
-def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Series]) -> Chart | None:
-    lines = identity(who[each.experiment.id] for each in drawn)
+def _latency(
+    drawn: Sequence[ExperimentFindings], comparison: Comparison, series_of: Mapping[str, Series]
+) -> Chart | None:
+    lines = identity(series_of[candidate.experiment.id] for candidate in drawn)
     rows: Rows = []
-    for name, each in zip(lines.names, drawn, strict=True):
-        series = _time_series(each, comparison)
+    for name, measured in zip(lines.names, drawn, strict=True):
+        series = _time_series(measured, comparison)
         rows += [
             {
-                "who": name,
+                "series": name,
                 "s": short((part + 0.5) * series.latency_part_ns / 1e9),
                 "us": None if us is None else short(us / 1e3),
             }
             for part, us in enumerate(series.latency_p50_ns)
         ]
     rows = [row if (row["us"] or 0) > 0 else {**row, "us": None} for row in rows]
-    if not any(one["who"] == other["who"] and one["us"] and other["us"] for one, other in pairwise(rows)):
+    if not any(one["series"] == other["series"] and one["us"] and other["us"] for one, other in pairwise(rows)):
         return None  # single parts are no time series
     known = [row["us"] for row in rows if row["us"]]
     what = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
     drawing = _lines(lines, max(map(_window_s, drawn)))
-    over_time = [_time_series(each, comparison) for each in drawn]
-    parts_ms = dict.fromkeys(_ms(each.latency_part_ns) for each in over_time)
+    over_time = [_time_series(candidate, comparison) for candidate in drawn]
+    parts_ms = dict.fromkeys(_ms(time_series.latency_part_ns) for time_series in over_time)
     return Chart(
         id="overtime",
         title=f"{what} over the window",
@@ -228,7 +232,7 @@ def _lines(lines: Identity, window_s: float) -> Spec:
             y=alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**NAMED_SCALE), axis=axis),
             color=lines.colour,
             strokeDash=lines.dash,
-            tooltip=[alt.Tooltip("who:N", title="middleware")],
+            tooltip=[alt.Tooltip("series:N", title="middleware")],
         )
     )
     return finished(line, height=220)

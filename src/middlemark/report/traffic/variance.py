@@ -33,16 +33,20 @@ NO_COST = NoVarianceComponents("too few trials ran in succession to know how lon
 OF_CHAINS = NoVarianceComponents("chains have no time series within the window")
 
 
-def spread_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | None:
+def spread_table(findings: RunFindings, series_of: Mapping[str, Series]) -> Table | None:
     """A row for each ranked experiment of each setting; None where nothing is known of any."""
     varying = distinguishing(findings.comparisons)
     rows = tuple(
-        (*delivery_columns(each, who), _setting(comparison, varying), *_cells(findings, comparison, each))
+        (
+            *delivery_columns(candidate, series_of),
+            _setting(comparison, varying),
+            *_cells(findings, comparison, candidate),
+        )
         for comparison in findings.comparisons
-        for each in comparison.ranked
+        for candidate in comparison.ranked
     )
     if not any(
-        isinstance(_levels(comparison, each), VarianceComponents) for comparison, each in _ranked(findings)
+        isinstance(_levels(comparison, candidate), VarianceComponents) for comparison, candidate in _ranked(findings)
     ) and not (findings.serial_correlations):
         return None
     fixed_ns = findings.outside_window_ns
@@ -67,17 +71,19 @@ def spread_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | No
     )
 
 
-def spread_lines(findings: RunFindings, who: Mapping[str, Series]) -> list[str]:
+def spread_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
     """A line for each setting in which another window would save time."""
     lines = []
     varying = distinguishing(findings.comparisons)
     for comparison in findings.comparisons:
-        advised = {each.experiment.id: _advice(findings, comparison, each) for each in comparison.ranked}
+        advised = {candidate.experiment.id: _advice(findings, comparison, candidate) for candidate in comparison.ranked}
         for pays in (Pays.MORE_TRIALS, Pays.LONGER_WINDOWS):
-            own = {name: each for name, each in advised.items() if isinstance(each, Advice) and each.pays is pays}
+            own = {
+                name: advice for name, advice in advised.items() if isinstance(advice, Advice) and advice.pays is pays
+            }
             if own:
-                names = listed([who[name].label for name in own])
-                saved = 100 * (1 - max(each.time_share for each in own.values()))
+                names = listed([series_of[name].label for name in own])
+                saved = 100 * (1 - max(advice.time_share for advice in own.values()))
                 lines.append(
                     f"{_setting(comparison, varying)}: {WORDS[pays]} would narrow the interval of {names} "
                     f"as far in at least {digits(saved)} % less time"
@@ -89,18 +95,18 @@ def as_data(findings: RunFindings) -> list[dict[str, object]]:
     """Every row for a program to read; null where it is not known, with the reason."""
     return [
         {
-            "experiment": each.experiment.id,
+            "experiment": candidate.experiment.id,
             "subject": comparison.setting.subject,
             "metric": comparison.criterion.metric,
             "neighbours": [
                 {"looked_at": own.looked.value, **{name: asdict(own)[name] for name in NEIGHBOURS_SAID}}
-                for own in _neighbours(findings, comparison, each)
+                for own in _neighbours(findings, comparison, candidate)
             ],
-            "levels": _levels_data(_levels(comparison, each)),
-            "advice": _advice_data(_advice(findings, comparison, each)),
+            "levels": _levels_data(_levels(comparison, candidate)),
+            "advice": _advice_data(_advice(findings, comparison, candidate)),
             "outside_window_ns": findings.outside_window_ns,
         }
-        for comparison, each in _ranked(findings)
+        for comparison, candidate in _ranked(findings)
     ]
 
 
@@ -123,7 +129,7 @@ def _advice_data(found: Advice | NoVarianceComponents) -> dict[str, object]:
 
 
 def _ranked(findings: RunFindings) -> list[tuple[Comparison, ExperimentFindings]]:
-    return [(comparison, each) for comparison in findings.comparisons for each in comparison.ranked]
+    return [(comparison, candidate) for comparison in findings.comparisons for candidate in comparison.ranked]
 
 
 def _setting(comparison: Comparison, varying: frozenset[str]) -> str:
@@ -132,10 +138,10 @@ def _setting(comparison: Comparison, varying: frozenset[str]) -> str:
     return f"{name.replace('_', ' ')}, {describe_load(setting, varying)}"
 
 
-def _cells(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> tuple[Cell | str, ...]:
-    found, said = _levels(comparison, each), _advice(findings, comparison, each)
-    n_trials = Cell(len(each.block_values(_key(comparison)).finite))
-    own = _neighbours(findings, comparison, each)
+def _cells(findings: RunFindings, comparison: Comparison, candidate: ExperimentFindings) -> tuple[Cell | str, ...]:
+    found, said = _levels(comparison, candidate), _advice(findings, comparison, candidate)
+    n_trials = Cell(len(candidate.block_values(_key(comparison)).finite))
+    own = _neighbours(findings, comparison, candidate)
     alike = next((near for near in own if near.looked is TrialSequence.VALUES), None)
     mark = "*" if any(near.is_significant for near in own) else ""
     lag_1 = NOTHING if alike is None else f"{alike.lag_1:.2f}{mark}"
@@ -153,19 +159,23 @@ def _key(comparison: Comparison) -> Key:
     return Key(comparison.setting.subject, comparison.criterion.metric)
 
 
-def _neighbours(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> list[SerialCorrelation]:
+def _neighbours(
+    findings: RunFindings, comparison: Comparison, candidate: ExperimentFindings
+) -> list[SerialCorrelation]:
     key = _key(comparison)
-    return [own for own in findings.serial_correlations if own.experiment == each.experiment.id and own.key == key]
+    return [own for own in findings.serial_correlations if own.experiment == candidate.experiment.id and own.key == key]
 
 
-def _levels(comparison: Comparison, each: ExperimentFindings) -> VarianceComponents | NoVarianceComponents:
+def _levels(comparison: Comparison, candidate: ExperimentFindings) -> VarianceComponents | NoVarianceComponents:
     if comparison.setting.of_chain:
         return OF_CHAINS
-    return each.variance[comparison.setting.stream]
+    return candidate.variance[comparison.setting.stream]
 
 
-def _advice(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> Advice | NoVarianceComponents:
-    found = _levels(comparison, each)
+def _advice(
+    findings: RunFindings, comparison: Comparison, candidate: ExperimentFindings
+) -> Advice | NoVarianceComponents:
+    found = _levels(comparison, candidate)
     if isinstance(found, NoVarianceComponents):
         return found
     return NO_COST if findings.outside_window_ns is None else advise(found, findings.outside_window_ns)

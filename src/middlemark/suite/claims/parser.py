@@ -163,8 +163,8 @@ def _operand(tree: ParseTree) -> Operand:
 
 def _selection(tree: Any) -> Selection:  # noqa: ANN401 - a branch of lark's tree
     factors: dict[str, str] = {}
-    for each in tree.children:
-        name, value = each.children
+    for item in tree.children:
+        name, value = item.children
         if name in factors:
             raise _at(name, f"`{name}` is given twice", "each factor once; without it every value")
         factors[str(name)] = respelled(str(name), value.strip('"').strip())

@@ -48,7 +48,7 @@ class LoadedPaper:
 
     def suite(self, name: str, extent: Extent) -> LoadedSuite:
         """One of its suites, as an extent has it."""
-        (entry,) = (each for each in self.paper.suites if each.suite == name)
+        (entry,) = (suite for suite in self.paper.suites if suite.suite == name)
         file = f"{name}.yaml"
         data = read_document(self.texts[file], file=file).data
         data.update(entry.keys_of(extent))
@@ -90,13 +90,13 @@ def paper_of(texts: Mapping[str, str]) -> LoadedPaper:
     missing = [name for name in files_of(paper) if name not in texts]
     if missing:
         raise SuiteError(f"the paper has no file `{missing[0]}`", file=_PAPER_FILE)
-    tables = [each.table for each in paper.tables]
+    tables = [table.table for table in paper.tables]
     return LoadedPaper(paper, texts, {name: read_values(texts[f"{name}.csv"], file=f"{name}.csv") for name in tables})
 
 
 def files_of(paper: Paper) -> tuple[str, ...]:
     """The files beside `paper.yaml`."""
-    return (*(f"{each.suite}.yaml" for each in paper.suites), *(f"{each.table}.csv" for each in paper.tables))
+    return (*(f"{suite.suite}.yaml" for suite in paper.suites), *(f"{table.table}.csv" for table in paper.tables))
 
 
 def _parse(text: str) -> Paper:

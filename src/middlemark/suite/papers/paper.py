@@ -144,10 +144,10 @@ class Paper(Model):
 
     @model_validator(mode="after")
     def _names_its_own_suites(self) -> Self:
-        known = [each.suite for each in self.suites]
+        known = [paper_suite.suite for paper_suite in self.suites]
         named: Mapping[tuple[str, int], str | None] = {
-            **{("tables", number): each.suite for number, each in enumerate(self.tables)},
-            **{("findings", number): each.suite for number, each in enumerate(self.findings)},
+            **{("tables", number): table.suite for number, table in enumerate(self.tables)},
+            **{("findings", number): finding.suite for number, finding in enumerate(self.findings)},
         }
         for (where, number), suite in named.items():
             if suite is not None and suite not in known:
@@ -157,10 +157,10 @@ class Paper(Model):
 
     @model_validator(mode="after")
     def _numbers_each_finding_once(self) -> Self:
-        numbers = [each.finding for each in self.findings]
+        numbers = [finding.finding for finding in self.findings]
         if len(set(numbers)) < len(numbers):
             raise refusal("a finding has the number of another", allowed="each number once", at=("findings",))
-        unknown = [each.finding for each in self.changes if each.finding not in numbers]
+        unknown = [change.finding for change in self.changes if change.finding not in numbers]
         if unknown:
             raise refusal(f"there is no finding {unknown[0]}", allowed=", ".join(map(str, numbers)), at=("changes",))
         return self

@@ -101,7 +101,7 @@ class Impairment(Model):
         jitter = [] if self.jitter is None else [f"± {DURATION.text(self.jitter)}"]
         # `10 ms ± 1 ms` is one value.
         times = [" ".join(delay + jitter)] if delay or jitter else []
-        shares = [(each.name, getattr(self, each.name)) for each in SHARES]
+        shares = [(effect.name, getattr(self, effect.name)) for effect in SHARES]
         return rate + queue + times + [f"{name} {SHARE.text(share)}" for name, share in shares if share is not None]
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
@@ -109,7 +109,7 @@ class Impairment(Model):
 
         The name of a trace has a digest of this, and so the id of every stored experiment with one.
         """
-        shares, later = {each.name for each in SHARES}, {each.name for each in EFFECTS[_FIRST:]}
+        shares, later = {effect.name for effect in SHARES}, {effect.name for effect in EFFECTS[_FIRST:]}
         for name, value in super().__repr_args__():
             if value is not None or name not in later:
                 yield name, percent(value) if name in shares and value is not None else value
@@ -207,7 +207,7 @@ def _column(name: str, path: str) -> Column:
     known = _known_columns()
     if name.strip() not in known:
         direction, _, effect = name.strip().partition("_")
-        plain = [each for each in known if not each.startswith(DIRECTIONS)]
+        plain = [text for text in known if not text.startswith(DIRECTIONS)]
         wanted = closest_first(effect if direction in DIRECTIONS else name, plain)
         allowed = f"{wanted}; each also after `outgoing_` and `incoming_`"
         raise SuiteError(f"unknown column `{name}`", file=path, line=1, allowed=allowed)

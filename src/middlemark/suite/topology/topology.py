@@ -137,7 +137,7 @@ class Topology(Model):
     @model_validator(mode="after")
     def _is_one_of_a_kind(self) -> "Topology":
         for field in ("hosts", "networks", "applications"):
-            names = [each.name for each in getattr(self, field)]
+            names = [item.name for item in getattr(self, field)]
             for number, name in enumerate(names):
                 if name in names[:number]:
                     raise refusal(f"`{name}` is given twice", allowed="a name of its own", at=(field, number))

@@ -82,7 +82,7 @@ class Quantity:
     def about(self, value: float) -> str:
         """The value to three digits, in the largest unit that it holds one of: `4.01 ms`."""
         written = value * self.per
-        unit, size = next((each for each in reversed(self.units) if written >= each[1]), self.units[0])
+        unit, size = next((pair for pair in reversed(self.units) if written >= pair[1]), self.units[0])
         return f"{float(f'{written / size:.3g}'):g} {unit}"
 
     def parse(self, written: object) -> float:

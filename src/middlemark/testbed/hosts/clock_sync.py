@@ -74,7 +74,7 @@ class ClockOffset:
 
 def estimate(exchanges: Sequence[Exchange]) -> ClockOffset | None:
     """The offset at the quickest exchange; None where the exchanges contradict each other, as when a clock was set."""
-    quickest = min(exchanges, key=lambda each: each.round_trip_ns)
+    quickest = min(exchanges, key=lambda exchange: exchange.round_trip_ns)
     reference_ns = (quickest.asked_ns + quickest.answered_ns) // 2
     ranges = [_range(exchange, reference_ns) for exchange in exchanges]
     low, high = max(low for low, _ in ranges), min(high for _, high in ranges)

@@ -62,7 +62,7 @@ class Host(ABC):
     def address_for(self, viewer: Host) -> str | None:
         """Its address on the first network that both are on; None where they are on none together."""
         networks = viewer.addresses
-        return next((each.address for each in self.attachments if each.network in networks), None)
+        return next((attachment.address for attachment in self.attachments if attachment.network in networks), None)
 
     @property
     @abstractmethod

@@ -41,7 +41,7 @@ def limited(host: plan.Host, slot: str, ledger: Ledger) -> Iterator[tuple[str, .
 
 def limit(host: plan.Host, name: str) -> None:
     """Makes the groups of this name that hold a host's limits; they must be in the ledger already."""
-    own = {key: each for key, each in _hierarchies(host).items() if settings(host, key, each)}
+    own = {key: hierarchy for key, hierarchy in _hierarchies(host).items() if settings(host, key, hierarchy)}
     _make(host, name, own)
 
 
@@ -62,7 +62,7 @@ def _hierarchies(host: plan.Host) -> dict[Controller, Hierarchy]:
         )
     limiting = {controller: hierarchies[controller] for controller in controllers}
     # A process can be in one group of version 2 only, and that of a limit gathers as well.
-    is_gathered = any(each.version == 2 for each in limiting.values())
+    is_gathered = any(hierarchy.version == 2 for hierarchy in limiting.values())
     gathering = hierarchies.get("pids") if is_gathered else cgroup.gathering()
     return limiting | ({"pids": gathering} if gathering else {})
 

@@ -61,7 +61,9 @@ class PrivateFolders:
             temporary.add(Path(os.environ["XDG_RUNTIME_DIR"]))
         hidden = _outermost(path.resolve() for path in temporary if path.is_dir())
         wanted = _outermost(path.resolve() for path in (*shown, CHECKOUT, Path(sys.prefix)))
-        return cls(base, hidden, tuple(path for path in wanted if any(path.is_relative_to(each) for each in hidden)))
+        return cls(
+            base, hidden, tuple(path for path in wanted if any(path.is_relative_to(folder) for folder in hidden))
+        )
 
     def really(self, path: Path) -> Path:
         """Where on this machine a path of the host is."""
@@ -107,7 +109,7 @@ def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Without those that lie below another."""
     kept: list[Path] = []
     for path in sorted(set(paths)):
-        if not any(path.is_relative_to(each) for each in kept):
+        if not any(path.is_relative_to(folder) for folder in kept):
             kept.append(path)
     return tuple(kept)
 

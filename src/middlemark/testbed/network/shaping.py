@@ -225,7 +225,7 @@ class Relay:
     def ready(self) -> tuple[str, ...]:
         """Waits until frames are transmitted; what it warns of."""
         with self._observer.understood():
-            return tuple(str(each) for each in self._observer.hear("ready")["warnings"])
+            return tuple(str(item) for item in self._observer.hear("ready")["warnings"])
 
     @property
     def pid(self) -> int:

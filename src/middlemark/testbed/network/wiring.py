@@ -261,8 +261,8 @@ def wired(
                 wiring.relays[wire.name] = Relay(wire.name, switch.entering("net"), spec, ledger)
                 stack.callback(wiring.relays[wire.name].end)
         run_in_all([(holder, "\n".join(_of_a_host(wires, name))) for name, holder in holders.items()])
-        for each in wiring.relays.values():
-            each.ready()
+        for relay in wiring.relays.values():
+            relay.ready()
         yield wiring
 
 
@@ -288,7 +288,7 @@ def _interface_counts(pid: int, interface: str) -> LinkCounts:
     for line in Path(f"/proc/{pid}/net/dev").read_text().splitlines():
         name, _, counts = line.partition(":")
         if name.strip() == interface:
-            fields = [int(each) for each in counts.split()]
+            fields = [int(text) for text in counts.split()]
             return LinkCounts(outgoing=Counts(fields[8], fields[9]), incoming=Counts(fields[0], fields[1]))
     raise EnvironmentNotReady(
         f"the interface {interface} no longer exists", remedy="was the test-bed removed by something else?"

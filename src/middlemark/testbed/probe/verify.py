@@ -53,7 +53,7 @@ def link_verdict(requested: Link, measured: Measured) -> str | None:
         *_direction("outgoing", requested.outgoing, measured.outgoing, interval_ns),
         *_direction("incoming", requested.incoming, measured.incoming, interval_ns),
     ]
-    return "; ".join(each for each in wrong if each) or None
+    return "; ".join(deviation for deviation in wrong if deviation) or None
 
 
 def route_verdict(declared: Link, measured: Measured) -> str | None:
@@ -72,7 +72,7 @@ def route_verdict(declared: Link, measured: Measured) -> str | None:
         *(_declared_rate(*direction) for direction in both),
         *(_declared_loss(*direction) for direction in both if direction[1].loss),
     ]
-    return "; ".join(each for each in wrong if each) or None
+    return "; ".join(deviation for deviation in wrong if deviation) or None
 
 
 def _declared_rate(name: str, declared: Direction, measured: DirectionMeasured) -> str | None:

@@ -67,7 +67,9 @@ def _untrusted(path: Path, problem: str) -> Removed:
 
 def out_of_reach(swept: Iterable[Removed]) -> list[str]:
     """The machines on which something could not be removed."""
-    return list(dict.fromkeys(_target(each.what) for each in swept if each.problem and each.kind == "remote_folder"))
+    return list(
+        dict.fromkeys(_target(removed.what) for removed in swept if removed.problem and removed.kind == "remote_folder")
+    )
 
 
 def forget(target: str) -> list[Forgotten]:
@@ -75,7 +77,7 @@ def forget(target: str) -> list[Forgotten]:
     forgotten = []
     for path, file in _ledgers([]):
         entries, problems = read_entries(path)
-        own = [each for each in entries if each.kind == "remote_folder" and _target(each.what) == target]
+        own = [entry for entry in entries if entry.kind == "remote_folder" and _target(entry.what) == target]
         # Whoever was killed while it wrote has left a line without an end.
         lines = [b"", *(Struck(op="forget", mark=entry.mark).model_dump_json().encode() for entry in own), b""]
         if own:

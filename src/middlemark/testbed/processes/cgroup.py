@@ -102,8 +102,8 @@ def _around_this_process(mounts: str | None = None, own: str | None = None) -> I
     lines = (Path("/proc/self/mounts").read_text() if mounts is None else mounts).splitlines()
     tops = [Path(place) for _, place, kind, *_ in (line.split() for line in lines) if kind == "cgroup2"]
     for top, path in product(tops, paths):
-        around = [each for each in (top / path, *(top / path).parents) if each.is_relative_to(top)]
-        for place in (each for each in around if "cpu" not in _enabled(each)):
+        around = [folder for folder in (top / path, *(top / path).parents) if folder.is_relative_to(top)]
+        for place in (folder for folder in around if "cpu" not in _enabled(folder)):
             if counts_members(hierarchy := Hierarchy(place, 2)):
                 yield hierarchy
         yield Hierarchy(top / path, 2)

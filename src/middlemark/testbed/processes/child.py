@@ -87,7 +87,7 @@ class Lifeline:
 
     def end(self) -> None:
         """Closes its standard input and waits; then ends it the hard way. What it still says nobody hears."""
-        streams = [each for each in (self._process.stdin, self._process.stdout, self._process.stderr) if each]
+        streams = [stream for stream in (self._process.stdin, self._process.stdout, self._process.stderr) if stream]
         with suppress(BrokenPipeError):
             streams[0].close()
         try:
@@ -95,8 +95,8 @@ class Lifeline:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        for each in streams:
-            each.close()
+        for stream in streams:
+            stream.close()
         self._ledger.remove(self._mark)
 
     def _echoes(self) -> bool:

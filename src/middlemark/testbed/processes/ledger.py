@@ -115,8 +115,8 @@ def _unwritable(place: Path, why: str | None) -> StoreError:
 
 
 def _created(folder: Path) -> Ledger:
-    for each in (folder.parent, folder):
-        make_private(each)
+    for parent in (folder.parent, folder):
+        make_private(parent)
     path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.jsonl"
     # Locked before it has its name, so that no sweep takes it for one whose owner is gone.
     hidden = path.with_suffix(".new")

@@ -21,7 +21,7 @@ def state_folder() -> Path:
 
 def make_private(folder: Path) -> None:
     """A folder that is this user's, and that nobody else reads or writes: what a ledger there says is done."""
-    _check_owner(next(each for each in (folder, *folder.parents) if os.path.lexists(each)))
+    _check_owner(next(path for path in (folder, *folder.parents) if os.path.lexists(path)))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
