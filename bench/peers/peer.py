@@ -81,7 +81,9 @@ class Session:
     read: Callable[[str], Measured]
     """From what the speaker wrote to all metrics but the CPU's."""
     preparing_s: float = WARM_UP_S
-    """How long after its ends became busy it is under the load that is measured."""
+    """How long after its ends became busy, or said that they begin, it is under the load that is measured."""
+    announced_by: str = ""
+    """What the speaker writes when it begins; empty where it writes nothing, and being busy has to show it."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ ENDING_S = 3.0
 BUSY_SHARE, BUSY_FOR_S = 0.1, 0.2
 """Of a core, and for how long, from when on its ends are taken to exchange messages: starting them takes less."""
 
+LOOKING_EACH_S = 0.02
+
 
 class PeerFailedError(Exception):
     """A peer did not come to its end, or said nothing that could be read."""
@@ -35,7 +37,10 @@ def measured(session: Session, seconds: float, folder: Path) -> Measured:
             if running:
                 time.sleep(SETTLING_S)
             running.append(stack.enter_context(_running(command, folder / f"{number}.log")))
-        wait_busy(running)
+        if session.announced_by:
+            wait_announced(session.announced_by, folder / f"{session.speaker}.log")
+        else:
+            wait_busy(running)
         time.sleep(session.preparing_s)
         share = _cpu_share(running, 0.8 * seconds)
         _awaited(running[session.speaker], seconds, folder)
@@ -98,6 +103,17 @@ def wait_busy(running: Sequence[subprocess.Popen[bytes]]) -> None:
     while _cpu_share(running, BUSY_FOR_S) < BUSY_SHARE:
         if time.monotonic() > until_s:
             raise PeerFailedError(f"{running[-1].args!r}: nothing was exchanged for {PATIENCE_S:g} s")
+
+
+def wait_announced(words: str, log: Path) -> None:
+    """Until the speaker has said so: one that works and rests by turns may be missed when it is busy."""
+    until_s = time.monotonic() + PATIENCE_S
+    while words not in log.read_text(encoding="utf-8", errors="replace"):
+        if time.monotonic() > until_s:
+            raise PeerFailedError(
+                f"{words!r} was not said for {PATIENCE_S:g} s: {log.read_text(errors='replace')[-200:]}"
+            )
+        time.sleep(LOOKING_EACH_S)
 
 
 def _cpu_share(running: Sequence[subprocess.Popen[bytes]], seconds: float) -> float:

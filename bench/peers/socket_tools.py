@@ -14,8 +14,8 @@ from middlemark.suite import Pattern
 from peer import WARM_UP_S, Command, Load, Measured, Metric, Peer, Session, Site
 
 ADDRESS, PORT = "127.0.0.1", "21111"
-SOCKPERF_SLEEPS_S = 2.0
-"""Between its warm-up and its test."""
+SOCKPERF_BEGINS = "Starting test"
+"""It rests between its warm-up and its test."""
 
 
 def missing(program: str, package: str) -> str | None:
@@ -37,7 +37,7 @@ def sockperf(*, tcp: bool) -> Peer:
         server = Command(("sockperf", "server", *protocol, "--port", PORT, "--ip", ADDRESS), (site.receiver,))
         client = Command(("sockperf", *task, *protocol, *where), (site.sender,))
         read = sockperf_round_trips if is_ping_pong else sockperf_rate
-        return Session((server, client), 1, read, SOCKPERF_SLEEPS_S + WARM_UP_S)
+        return Session((server, client), 1, read, announced_by=SOCKPERF_BEGINS)
 
     return Peer("sockperf", lambda: missing("sockperf", "sockperf"), session)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import processes
+from peer import Command, Metric, Session
 
 SPIN = "while :; do :; done"
 
@@ -33,3 +34,21 @@ def test_a_peer_that_stays_quiet_has_failed(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(processes, "PATIENCE_S", 0.1)
     with running("exec sleep 60") as peer, pytest.raises(processes.PeerFailedError, match="nothing was exchanged"):
         processes.wait_busy(peer)
+
+
+def session(script: str) -> Session:
+    """A peer that rests after a warm-up, as sockperf does; it exchanges a message a second."""
+    command = Command(("sh", "-c", script), (0,))
+    return Session((command,), 0, lambda _: {Metric.RATE: 1.0}, preparing_s=0.1, announced_by="begin")
+
+
+def test_a_peer_that_announces_its_test_is_not_watched_in_its_pause(tmp_path: Path) -> None:
+    resting_then_busy = f"sleep 0.7; echo begin; timeout 2 sh -c '{SPIN}'"
+    spent_ns = processes.measured(session(resting_then_busy), 1.0, tmp_path)[Metric.CPU]
+    assert spent_ns > 0.01e9  # of a second's CPU time, on however busy a machine; while it rests it takes none
+
+
+def test_a_peer_that_never_announces_its_test_has_failed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(processes, "PATIENCE_S", 0.1)
+    with pytest.raises(processes.PeerFailedError, match="'begin' was not said"):
+        processes.measured(session("echo hello; exec sleep 60"), 1.0, tmp_path)
