@@ -85,7 +85,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     ] = None,
     figure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="`p99(latency)`, `loss`, `cpu`, …; may be repeated."),
+        typer.Option(metavar="NAME", help="A metric: `p99(latency)`, `loss`, `cpu`, …; may be repeated."),
     ] = None,
     streams: Annotated[
         bool, typer.Option("--streams", help="For pipelines, compare every stream too, not only the chains.")

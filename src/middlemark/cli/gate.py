@@ -34,7 +34,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         list[Path],
         typer.Argument(
             metavar="BASE... HEAD",
-            help="The last runs of the base, three or more, then the head; or one run with both.",
+            help="The last runs of the base, three or more, then the head; or one run that has both.",
         ),
     ],
     fail_if: Annotated[
@@ -42,7 +42,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         typer.Option(
             "--fail-if",
             metavar="CONDITION",
-            help="`p99(latency) > +5 %`: a change of head against base; without a sign a value; may be repeated.",
+            help="`p99(latency) > +5 %`: a change from base to head; `loss > 1 %`: a value of head; may be repeated.",
         ),
     ],
     by: Annotated[

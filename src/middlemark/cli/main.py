@@ -17,7 +17,7 @@ from middlemark.cli.inspect import list as list_command
 
 app = typer.Typer(
     name="middlemark",
-    help="A dynamometer for communication middleware: real middleware under one neutral load.",
+    help="Measures communication middleware under one neutral load. `middlemark run quick` is the first thing to try.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -17,14 +17,14 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     recording: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="RECORDING", help="First write that file from an MCAP file or a rosbag2 recording."
+            "--from", metavar="RECORDING", help="First write APPLICATION from an MCAP file or a rosbag2 recording."
         ),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="Only candidates with this factor value; may be repeated.")
     ] = None,
-    trials: Annotated[int | None, typer.Option(min=1, help="Trials of each candidate, instead of the file's.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/<application>-<time>.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Trials of each candidate, in place of the file's.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder, in place of runs/<application>-<time>.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and how long it takes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:

@@ -45,7 +45,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     ] = False,
     trust: Trust = False,
 ) -> None:
-    """Make the report of a run again, or its figures and tables as files for a paper."""
+    """Make the report of a run again, or its charts and tables as files for a paper."""
     _check_options(kind, out, as_json=as_json)
     if recompute:
         from middlemark.report.output.data import recompute_metrics
@@ -131,7 +131,7 @@ def serve_command(
     bind: Annotated[
         str,
         typer.Option(
-            help="The address to listen on; beyond loopback the printed address has a token that is asked for."
+            help="The address to listen on; beyond loopback only the printed address, with its token, is answered."
         ),
     ] = "127.0.0.1",
     trust: Trust = False,

@@ -35,7 +35,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     across: Across = False,
     trust: Trust = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would run, what can't here, and how long it would take.")
+        bool, typer.Option("--dry-run", help="Show what would run, what can't run here, and how long it would take.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:

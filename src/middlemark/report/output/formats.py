@@ -45,13 +45,13 @@ class ReportFormat(StrEnum):
             case ReportFormat.HTML:
                 return "the page"
             case ReportFormat.PNG | ReportFormat.SVG | ReportFormat.PDF:
-                return "each figure"
+                return "each chart"
             case ReportFormat.LATEX | ReportFormat.MARKDOWN | ReportFormat.CSV:
                 return "each table"
 
 
 def format_help(kinds: type[ExportFormat | ReportFormat]) -> str:
-    """Every format with what it holds, for the help: `png, svg, pdf: each figure; …`."""
+    """Every format with what it holds, for the help: `png, svg, pdf: each chart; …`."""
     alike: dict[str, list[str]] = {}
     for kind in kinds:
         alike.setdefault(kind.holds, []).append(kind.value)
