@@ -153,8 +153,8 @@ format: setup ## format all code
 schemas: setup ## render the schemas and the models made from them again
 	@setup/schemas.sh
 
-papers: setup ## write the documentation of published evaluations again
-	$(BIN)/python setup/pages/papers.py
+papers: setup ## write the documentation of published evaluations again; RUNS="FOLDER…": with what these came to
+	$(BIN)/python setup/pages/papers.py $(RUNS)
 
 requirements: ## pin the Python requirements again (needs uv)
 	cd setup/requirements && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url run.in -o run.txt

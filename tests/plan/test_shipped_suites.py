@@ -115,7 +115,7 @@ def test_the_image_pipeline_runs_at_three_rates_and_without_one() -> None:
 def test_one_middleware_of_a_suite_takes_minutes(name: str) -> None:
     experiments = [e for e in shipped(name) if e.middleware == "zenoh"]
     suite = load_suite(name).suite
-    assert campaign_duration_ns(order_trials(experiments, blocks=suite.trials, seed=suite.seed)) < 15 * 60 * 10**9
+    assert campaign_duration_ns(order_trials(experiments, blocks=suite.trials, seed=suite.seed)) < 20 * 60 * 10**9
 
 
 def test_every_host_that_moves_has_a_link_that_changes_meanwhile() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.campaign.trial.record import FinishedTrial
-from middlemark.plan import FIXED_COST_NS, Experiment, Trial, campaign_duration_ns
+from middlemark.plan import FIXED_COST_NS, Experiment, Trial, campaign_duration_ns, trial_duration_ns
 from middlemark.results.manifest import Manifest
 from middlemark.results.progress import (
     CampaignExtended,
@@ -56,8 +56,8 @@ class Progress:
     def learn_cost(self, finished: FinishedTrial, took_ns: int) -> None:
         """Of one attempt; that of a trial without a window says nothing of the others."""
         if finished.record.window is not None:
-            windows = finished.record.trial.experiment.windows
-            self._fixed_costs_ns.append(took_ns - windows.warm_up_ns - windows.window_ns)
+            stated_ns = trial_duration_ns(finished.record.trial, fixed_cost_ns=0)
+            self._fixed_costs_ns.append(took_ns - stated_ns)
 
     def trial_finished(self, finished: FinishedTrial, took_ns: int, remaining: Iterable[Trial]) -> None:
         """It is stored."""

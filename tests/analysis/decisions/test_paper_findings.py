@@ -70,3 +70,12 @@ def test_claims_that_an_extent_does_not_measure_are_counted(paper: LoadedPaper) 
     finding = paper.paper.findings[0]
     quick, full = (expand(paper.suite("messages", extent).suite, available=["fake", "other"]) for extent in Extent)
     assert (unmeasured_claims(finding, quick), unmeasured_claims(finding, full)) == (1, 0)
+
+
+def test_an_explanation_is_judged_beside_its_finding(paper: LoadedPaper, tmp_path: Path) -> None:
+    _, full, _ = judged(paper, tmp_path / "full", Extent.FULL, {"fake": FAST, "other": SLOW})
+    _, quick, _ = judged(paper, tmp_path / "quick", Extent.QUICK, {"fake": FAST, "other": SLOW})
+    assert full.explained is not None
+    assert quick.explained is not None
+    assert (full.judgement, full.explained.judgement) == (Judgement.HOLDS, Judgement.HOLDS)
+    assert (quick.judgement, quick.explained.judgement) == (Judgement.HOLDS, Judgement.UNDECIDED)

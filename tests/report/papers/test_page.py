@@ -8,6 +8,8 @@ import pytest
 from rich.console import Console
 
 from middlemark.analysis.reproduced import ReproducedPaper
+from middlemark.report.papers.docs import index_page, paper_page
+from middlemark.report.papers.outcome import PaperOutcome, outcome_of
 from middlemark.report.papers.page import write_pages
 from middlemark.report.papers.tables import agreement_table, findings_table, ratio_table, suites_table, value_tables
 from middlemark.report.papers.terminal import print_paper, reproduced_data
@@ -43,6 +45,7 @@ def test_the_page_says_what_holds_and_shows_each_claim(written: tuple[Reproduced
     assert "median(latency)[middleware=fake, workload=radar]" in page
     assert page.count('<span class="judgement holds">') >= 2 + 3
     assert "A study with people would decide it." in page
+    assert "Changed alone: <code>workload, radar in place of imu</code>" in page
 
 
 def test_the_page_needs_nothing_but_itself(written: tuple[ReproducedPaper, str]) -> None:
@@ -111,3 +114,25 @@ def test_the_terminal_and_the_data_say_the_same(written: tuple[ReproducedPaper, 
     assert "suite elsewhere was not run" in out.getvalue()
     data = reproduced_data(reproduced)
     assert [each["judgement"] for each in data["findings"]] == ["holds", "holds", "undecided"]  # type: ignore[attr-defined]
+
+
+def test_the_documentation_says_what_a_run_came_to(written: tuple[ReproducedPaper, str]) -> None:
+    reproduced, _ = written
+    loaded = reproduced.reproduction.paper
+    outcome = PaperOutcome.model_validate_json(outcome_of(reproduced).model_dump_json())
+    words = "Measured again 2026-01-31, full, 16 trials, on "
+    page, index = paper_page(loaded, outcome), index_page([loaded], {"staged": outcome})
+    assert words in page
+    assert "2 of 3 findings hold, 0 refuted, 1 undecided." in page
+    assert "(page 3) **holds**" in page
+    assert re.search(r"- `median\(latency\)\[workload=imu\] < 1 s`: holds, \S", page)
+    assert "`workload, radar in place of imu` (**holds**)" in page
+    assert f"SHA-256 `{outcome.run_digest}`" in page
+    assert "| 3         | undecided | Two is easier to use." in index
+    assert "no verdict here" not in page + index
+
+
+def test_verdicts_of_other_claims_are_told(written: tuple[ReproducedPaper, str]) -> None:
+    reproduced, _ = written
+    earlier = outcome_of(reproduced).model_copy(update={"paper_digest": "0" * 64})
+    assert "the paper's files have changed since" in paper_page(reproduced.reproduction.paper, earlier)

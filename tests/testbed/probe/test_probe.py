@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.plan.schedule import PROBE_NS, PROBED_RATE_NS, PROBED_SHARES_NS
 from middlemark.plan.topology.network import Direction, Link, TracePoint
 from middlemark.testbed.network import shaping
 from middlemark.testbed.probe import probe as probing
@@ -175,3 +176,10 @@ def test_what_a_probe_says_is_heard_within_bounds_and_understood(
     monkeypatch.setattr(probing, "executable", Path)
     with pytest.raises(EnvironmentNotReady, match=told):
         measured_by(["sh", "-c", says], {})
+
+
+def test_the_time_that_a_plan_counts_for_a_link_is_what_its_probe_takes() -> None:
+    spec = link_probe_spec(links(Direction(rate_bits_per_s=10**9, loss=0.01), Direction())[0])
+    assert spec["round_trip"]["pings"] * spec["round_trip"]["interval_ns"] <= PROBE_NS
+    assert 2 * spec["rate"]["duration_ns"] == PROBED_RATE_NS
+    assert 2 * spec["loss"]["packets"] * spec["loss"]["interval_ns"] == PROBED_SHARES_NS

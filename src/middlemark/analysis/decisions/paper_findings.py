@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from middlemark.analysis.decisions.claims import JudgedClaim, claim_parts, judge_claim
@@ -16,25 +16,40 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import Experiment
-from middlemark.suite.papers import Finding
+from middlemark.suite.claims.claim import Claim
+from middlemark.suite.papers import Explanation, Finding
 
 NOT_RUN = "its suite was not run"
 NO_CLAIM = "no claim can say it"
 
 
 @dataclass(frozen=True)
-class JudgedFinding:
-    """A finding with its judgement."""
+class JudgedClaims:
+    """Several claims that are judged as one."""
 
-    finding: Finding
     judgement: Judgement
     claims: tuple[JudgedClaim, ...]
     reason: str = ""
-    """Why it is undecided, where no claim gives the reason."""
+    """Why they are undecided, where no claim gives the reason."""
 
     def count(self, judgement: Judgement) -> int:
         """How many of its claims have this judgement."""
         return Counter(claim.judgement for claim in self.claims)[judgement]
+
+
+@dataclass(frozen=True)
+class JudgedExplanation(JudgedClaims):
+    """Whether a finding is gone with another value of one setting."""
+
+    explanation: Explanation = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class JudgedFinding(JudgedClaims):
+    """A finding with its judgement."""
+
+    finding: Finding = field(kw_only=True)
+    explained: JudgedExplanation | None = None
 
 
 def judge_findings(
@@ -49,18 +64,32 @@ def judge_findings(
 def _judge(
     finding: Finding, measured: Mapping[str, Sequence[ExperimentFindings]], not_installed: Mapping[str, str]
 ) -> JudgedFinding:
+    explained = _judge_explanation(finding.explained, measured, not_installed) if finding.explained else None
     if finding.claims is None or finding.suite is None:
-        return JudgedFinding(finding, Judgement.UNDECIDED, (), NO_CLAIM)
-    if finding.suite not in measured:
-        return JudgedFinding(finding, Judgement.UNDECIDED, (), NOT_RUN)
-    own = measured[finding.suite]
-    n_parts = sum(len(claim_parts(claim.statement, own, CONFIDENCE)) for claim in finding.claims)
-    judged = tuple(_with_absent(judge_claim(claim, own, n_parts=n_parts), not_installed) for claim in finding.claims)
+        return JudgedFinding(Judgement.UNDECIDED, (), NO_CLAIM, finding=finding, explained=explained)
+    found = _judge_together(finding.claims, measured.get(finding.suite), not_installed)
+    return JudgedFinding(found.judgement, found.claims, found.reason, finding=finding, explained=explained)
+
+
+def _judge_explanation(
+    explanation: Explanation, measured: Mapping[str, Sequence[ExperimentFindings]], not_installed: Mapping[str, str]
+) -> JudgedExplanation:
+    found = _judge_together(explanation.claims, measured.get(explanation.suite), not_installed)
+    return JudgedExplanation(found.judgement, found.claims, found.reason, explanation=explanation)
+
+
+def _judge_together(
+    claims: Sequence[Claim], own: Sequence[ExperimentFindings] | None, not_installed: Mapping[str, str]
+) -> JudgedClaims:
+    if own is None:
+        return JudgedClaims(Judgement.UNDECIDED, (), NOT_RUN)
+    n_parts = sum(len(claim_parts(claim.statement, own, CONFIDENCE)) for claim in claims)
+    judged = tuple(_with_absent(judge_claim(claim, own, n_parts=n_parts), not_installed) for claim in claims)
     judgements = {claim.judgement for claim in judged}
     for decisive in (Judgement.REFUTED, Judgement.UNDECIDED):
         if decisive in judgements:
-            return JudgedFinding(finding, decisive, judged)
-    return JudgedFinding(finding, Judgement.HOLDS, judged)
+            return JudgedClaims(decisive, judged)
+    return JudgedClaims(Judgement.HOLDS, judged)
 
 
 def _with_absent(judged: JudgedClaim, not_installed: Mapping[str, str]) -> JudgedClaim:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from middlemark.analysis.decisions.paper_findings import JudgedExplanation
 from middlemark.analysis.reproduced import ReproducedPaper, analyse_paper
 from middlemark.installation import VERSION
 from middlemark.report.conclusions.claims import READING, ClaimShown, claims_shown
@@ -39,6 +40,16 @@ from middlemark.results.run_folder import ReproductionFolder
 
 
 @dataclass(frozen=True)
+class ExplanationShown:
+    """The setting that a finding comes from, on the page."""
+
+    setting: str
+    says: str
+    judgement: str
+    claims: tuple[ClaimShown, ...]
+
+
+@dataclass(frozen=True)
 class FindingShown:
     """A finding on the page."""
 
@@ -48,6 +59,7 @@ class FindingShown:
     judgement: str
     claims: tuple[ClaimShown, ...]
     open: str
+    explained: ExplanationShown | None
 
 
 @dataclass(frozen=True)
@@ -105,9 +117,16 @@ def findings_shown(reproduced: ReproducedPaper) -> tuple[FindingShown, ...]:
             finding.judgement.value,
             tuple(claims_shown(finding.claims)),
             what_decides(finding),
+            _explanation_shown(finding.explained) if finding.explained else None,
         )
         for finding in reproduced.findings
     )
+
+
+def _explanation_shown(judged: JudgedExplanation) -> ExplanationShown:
+    explanation = judged.explanation
+    claims = tuple(claims_shown(judged.claims))
+    return ExplanationShown(explanation.setting, explanation.says, judged.judgement.value, claims)
 
 
 def comparisons_shown(reproduced: ReproducedPaper) -> tuple[ComparisonShown, ...]:

@@ -8,6 +8,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from middlemark.analysis.compare.published import Correlation
+from middlemark.analysis.decisions.paper_findings import JudgedExplanation
 from middlemark.analysis.reproduced import ReproducedPaper
 from middlemark.report.conclusions.claims import STYLES, as_data
 from middlemark.report.conclusions.comparison import json_values
@@ -24,6 +25,9 @@ def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
         words = Text(finding.finding.says)
         if why := what_decides(finding):
             words.append(f"\n{why}", "dim")
+        if finding.explained:
+            setting, says = finding.explained.explanation.setting, finding.explained.explanation.says
+            words.append(f"\nExplained by {setting}: {finding.explained.judgement.value}. {says}", "dim")
         verdict = Text(finding.judgement.value, STYLES[finding.judgement])
         grid.add_row(Text(str(finding.finding.finding)), verdict, words, Text(came_to(finding)))
     console.print(grid)
@@ -60,6 +64,7 @@ def reproduced_data(reproduced: ReproducedPaper) -> dict[str, object]:
                 "judgement": finding.judgement.value,
                 "open": what_decides(finding) or None,
                 "claims": as_data(finding.claims),
+                "explained": _explanation_data(finding.explained) if finding.explained else None,
             }
             for finding in reproduced.findings
         ],
@@ -84,4 +89,12 @@ def reproduced_data(reproduced: ReproducedPaper) -> dict[str, object]:
         },
         "not_installed": reproduced.reproduction.not_installed,
         "not_run": reproduced.reproduction.not_run,
+    }
+
+
+def _explanation_data(judged: JudgedExplanation) -> dict[str, object]:
+    return {
+        "setting": judged.explanation.setting,
+        "judgement": judged.judgement.value,
+        "claims": as_data(judged.claims),
     }

@@ -4,12 +4,23 @@
 """
 
 from middlemark.suite.papers.load import LoadedPaper, load_paper, paper_of, read_paper, shipped_paper_names
-from middlemark.suite.papers.paper import Change, Equipment, Extent, Feature, Finding, Paper, PaperSuite, PublishedTable
+from middlemark.suite.papers.paper import (
+    Change,
+    Equipment,
+    Explanation,
+    Extent,
+    Feature,
+    Finding,
+    Paper,
+    PaperSuite,
+    PublishedTable,
+)
 from middlemark.suite.papers.published import PublishedValue, read_values
 
 __all__ = [
     "Change",
     "Equipment",
+    "Explanation",
     "Extent",
     "Feature",
     "Finding",

@@ -65,6 +65,18 @@ class PublishedTable(Model):
     """The factors that tell apart what is compared in one cell."""
 
 
+class Explanation(Model):
+    """The one setting that a finding comes from, and the experiments that change nothing else."""
+
+    setting: Sentence
+    """The worker's option, with both values: `npdu_retention_ms, 0 in place of 5`."""
+    says: Sentence
+    """What the setting does, and what is no more without it."""
+    suite: Name
+    claims: Many[ClaimText]
+    """It explains the finding where all hold."""
+
+
 class Finding(Model):
     """What the paper concludes, in our words, and the claims that it comes to."""
 
@@ -79,6 +91,8 @@ class Finding(Model):
     """It holds where all hold, and is refuted where one is refuted."""
     decided_by: str = ""
     """What would decide it, where its claims don't, or where it has none."""
+    explained: Explanation | None = None
+    """Where it comes from, if one setting is known to make it."""
 
     @model_validator(mode="after")
     def _can_be_judged_or_says_why_not(self) -> Self:
@@ -144,15 +158,20 @@ class Paper(Model):
 
     @model_validator(mode="after")
     def _names_its_own_suites(self) -> Self:
-        known = [paper_suite.suite for paper_suite in self.suites]
-        named: Mapping[tuple[str, int], str | None] = {
+        known = [suite.suite for suite in self.suites]
+        named: Mapping[tuple[str | int, ...], str | None] = {
             **{("tables", number): table.suite for number, table in enumerate(self.tables)},
             **{("findings", number): finding.suite for number, finding in enumerate(self.findings)},
+            **{
+                ("findings", number, "explained"): finding.explained.suite
+                for number, finding in enumerate(self.findings)
+                if finding.explained
+            },
         }
-        for (where, number), suite in named.items():
+        for place, suite in named.items():
             if suite is not None and suite not in known:
                 allowed = closest_first(suite, known)
-                raise refusal(f"the paper has no suite `{suite}`", allowed=allowed, at=(where, number, "suite"))
+                raise refusal(f"the paper has no suite `{suite}`", allowed=allowed, at=(*place, "suite"))
         return self
 
     @model_validator(mode="after")
