@@ -11,14 +11,15 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from middlemark.analysis.metrics.stored import StoredResult, read_result
 from middlemark.analysis.search.stopping import asks_for_more, next_trials
+from middlemark.campaign.fleet.blocks import TestBeds
 from middlemark.campaign.manifest import Resumed, new_manifest, resumed
 from middlemark.campaign.order import CampaignResources, Order
 from middlemark.campaign.progress import Progress
@@ -41,12 +42,17 @@ LAST_ATTEMPTS_SHARE = 0.1
 """Where more of the trials than this were disturbed, the machine is busy and would disturb their last attempts too."""
 
 
-def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
+Fleet = Callable[[RunFolder], AbstractAsyncContextManager[TestBeds]]
+"""Connects a run to the test-beds that measure for it."""
+
+
+def run_new(path: Path, order: Order, observer: Observer | None = None, fleet: Fleet | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = new_manifest(order)
     with RunFolder.created(path, manifest) as run, ledger.opened() as entries:
         resources = CampaignResources(order.workers, order.base, entries, order.definition.disturbance)
-        asyncio.run(Campaign(run, order.definition, manifest, resources, _progress(path, observer)).run())
+        campaign = Campaign(run, order.definition, manifest, resources, _progress(path, observer))
+        asyncio.run(_carried_out(campaign, fleet))
 
 
 def resume_run(
@@ -55,6 +61,7 @@ def resume_run(
     *,
     against: Sequence[Path] = (),
     across: bool = False,
+    fleet: Fleet | None = None,
 ) -> None:
     """Runs the trials that a run folder still lacks; returns when all are stored."""
     run = folder if isinstance(folder, RunFolder) else RunFolder(folder)
@@ -64,7 +71,14 @@ def resume_run(
         campaign = Campaign(
             run, earlier.definition, earlier.manifest, resources, _progress(run.path, observer), earlier
         )
-        asyncio.run(campaign.run())
+        asyncio.run(_carried_out(campaign, fleet))
+
+
+async def _carried_out(campaign: Campaign, fleet: Fleet | None) -> None:
+    async with AsyncExitStack() as stack:
+        if fleet is not None:
+            campaign.elsewhere = await stack.enter_async_context(fleet(campaign.run_folder))
+        await campaign.run()
 
 
 def _progress(folder: Path, observer: Observer | None) -> Progress:
@@ -82,6 +96,8 @@ class Campaign:
     progress: Progress
     resumed: Resumed | None = None
     """None where the run is new."""
+    elsewhere: TestBeds | None = None
+    """Where its blocks are measured; None where that is this machine."""
     _refused: dict[tuple[str, Observation | None], NotApplicable] = field(default_factory=dict)
     """By experiment and observation: what can't be done holds for all their trials."""
     _outcomes: dict[str, str] = field(default_factory=dict)
@@ -102,9 +118,9 @@ class Campaign:
             self._count_stored()
             self.progress.campaign_started(self.manifest, len(self._outcomes))
             try:
-                await self._run_all(self._to_run())
+                await self.run_planned()
                 while self._extend():
-                    await self._run_all(self._to_run())
+                    await self.run_planned()
                 await self._run_all(self._to_repeat())
             except asyncio.CancelledError:
                 self.progress.campaign_finished(self._outcomes.values(), interrupted=True)
@@ -114,6 +130,13 @@ class Campaign:
                 ) from None
             self.progress.campaign_finished(self._outcomes.values(), interrupted=False)
 
+    async def run_planned(self) -> None:
+        """Runs what is planned so far and not stored yet."""
+        if self.elsewhere is None:
+            await self._run_all(self._to_run())
+        else:
+            await self._have_measured(self.elsewhere, self._to_run())
+
     def _to_run(self) -> list[Trial]:
         return [trial for trial in self.manifest.trials if not self._is_stored(trial)]
 
@@ -122,7 +145,7 @@ class Campaign:
         repeats = self.resources.bounds.repeats
         disturbed = [trial for trial in self.manifest.trials if self._disturbed.get(trial.id) == 1 + repeats]
         most = max(1, LAST_ATTEMPTS_SHARE * len(self.manifest.trials))
-        return disturbed if repeats and len(disturbed) <= most else []
+        return disturbed if repeats and self.elsewhere is None and len(disturbed) <= most else []
 
     def _extend(self) -> bool:
         """Plans further trials from the results of the stored ones; gives whether there are any.
@@ -170,6 +193,23 @@ class Campaign:
             self.progress.learn_cost(finished, took_ns // (finished.record.attempt - earlier))
             remaining = (later for later in trials[index + 1 :] if _kind(later) not in self._refused)
             self.progress.trial_finished(finished, took_ns, remaining)
+
+    async def _have_measured(self, elsewhere: TestBeds, trials: list[Trial]) -> None:
+        """Has blocks measured on other machines; one of which a part is stored as a whole, as its trials are pairs."""
+        lacking = {trial.block for trial in trials}
+        whole = [trial for trial in self.manifest.trials if trial.block in lacking]
+        rest = {trial.id: trial for trial in whole}
+        async for block in elsewhere.measured(self.manifest, whole):
+            if block.testbed not in self.manifest.testbeds:
+                testbeds = {**self.manifest.testbeds, block.testbed: block.facts}
+                self.manifest = self.manifest.model_copy(update={"testbeds": testbeds})
+                self.run_folder.write_manifest(self.manifest)
+            for record in block.records:
+                del rest[record.trial.id]
+                self._remember(record)
+                took_ns = block.took_ns // len(block.records)
+                self.progress.learn_cost(FinishedTrial(record), took_ns)
+                self.progress.trial_finished(FinishedTrial(record), took_ns, list(rest.values())[:: block.testbeds])
 
     def _with_differences(self, finished: FinishedTrial) -> FinishedTrial:
         if self.resumed is None or not self.resumed.differences:

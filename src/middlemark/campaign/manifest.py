@@ -18,7 +18,7 @@ from middlemark.campaign.order import Order, Worker, available_workers, base_wor
 from middlemark.errors import EnvironmentNotReady, StoreError, SuiteError, UsageError
 from middlemark.installation import VERSION
 from middlemark.plan import Caution, Side, WarningKind, replanned
-from middlemark.results.manifest import Dissector, Library, Manifest, Middleware
+from middlemark.results.manifest import Dissector, Library, MachineFacts, Manifest, Middleware
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Suite, parse_given
 from middlemark.suite.yaml.quantity import DURATION, SIZE
@@ -54,7 +54,7 @@ def new_manifest(order: Order) -> Manifest:
         trials=order.trials,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=tuple(sys.argv),
-        machine={fact.name: _plain(fact.value) for fact in facts},
+        machine=plain_facts(facts),
         middlewares={name: stored_middleware(worker) for name, worker in order.workers.items()},
         claims=order.definition.claims if isinstance(order.definition, Suite) else (),
         against=tuple(str(folder) for folder in order.against),
@@ -62,6 +62,11 @@ def new_manifest(order: Order) -> Manifest:
         left_out=dict(order.left_out),
         warnings=cautions(facts, order),
     )
+
+
+def plain_facts(facts: Sequence[Fact]) -> MachineFacts:
+    """A machine's facts as they are stored."""
+    return {fact.name: _plain(fact.value) for fact in facts}
 
 
 def cautions(facts: Sequence[Fact], order: Order) -> tuple[Caution, ...]:
@@ -141,7 +146,7 @@ def resumed(run: RunFolder, against: Sequence[Path], *, across: bool) -> Resumed
     workers = needed_workers(manifest.trials, *available_workers())
     of_base = [trial for trial in manifest.trials if trial.experiment.side is Side.BASE]
     base = needed_workers(of_base, base_workers(against), {})
-    differences = differing(_origin_of(manifest), _origin_now(workers, base))
+    differences = differing(origin_of(manifest), origin_now(workers, base))
     if differences and not across:
         raise StoreError(
             run.path,
@@ -187,11 +192,13 @@ def differing(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...
     return tuple(f"{name}: {then.get(name) or 'not recorded'}, now {now.get(name) or 'unknown'}" for name in names)
 
 
-def _origin_of(manifest: Manifest) -> dict[str, str]:
+def origin_of(manifest: Manifest) -> dict[str, str]:
+    """What the metrics of a run depend on beside its suite, by what it is called."""
     return _origin(manifest.middlemark_version, manifest.machine, manifest.middlewares, manifest.base)
 
 
-def _origin_now(workers: Mapping[str, Worker], base: Mapping[str, Worker]) -> dict[str, str]:
+def origin_now(workers: Mapping[str, Worker], base: Mapping[str, Worker]) -> dict[str, str]:
+    """The same of these workers on this machine."""
     facts = {fact.name: str(fact.value) for fact in readiness.identity()}
     head = {name: stored_middleware(worker) for name, worker in workers.items()}
     return _origin(VERSION, facts, head, {name: stored_middleware(worker) for name, worker in base.items()})
@@ -200,7 +207,6 @@ def _origin_now(workers: Mapping[str, Worker], base: Mapping[str, Worker]) -> di
 def _origin(
     version: str, facts: Mapping[str, object], workers: Mapping[str, Middleware], base: Mapping[str, Middleware]
 ) -> dict[str, str]:
-    """What metrics depend on beside the suite, by what it is called."""
     origin = {"middlemark": version}
     for owner, middlewares in (("", workers), ("base's ", base)):
         for name, middleware in middlewares.items():

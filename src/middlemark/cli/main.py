@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import claims, compare, gate, recommend, report, reproduce, run, selftest
+from middlemark.cli import claims, compare, fleet, gate, recommend, report, reproduce, run, selftest
 from middlemark.cli.boundary import reported_errors, say
 from middlemark.cli.inspect import describe, machine
 from middlemark.cli.inspect import list as list_command
@@ -50,6 +50,7 @@ app.command("claims")(claims.command)
 app.command("export")(report.export_command)
 app.command("list")(list_command.command)
 app.add_typer(list_command.app, name="topology")
+app.add_typer(fleet.app, name="testbed")
 app.command("describe")(describe.command)
 app.command("footprint")(describe.footprint_command)
 app.command("gate")(gate.command)

@@ -16,6 +16,7 @@ import typer
 from middlemark.cli import arguments
 from middlemark.cli.arguments import Across, Trust
 from middlemark.cli.boundary import say
+from middlemark.cli.fleet import FleetAddress, Tls, fleet_at
 from middlemark.cli.inspect.machine import kept_lines
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
+    from middlemark.campaign.campaign import Fleet
     from middlemark.campaign.order import Order
     from middlemark.plan import Experiment, Trial
     from middlemark.report.elements.screen import Screen
@@ -58,6 +60,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     ] = None,
     across: Across = False,
     trust: Trust = False,
+    fleet: FleetAddress = None,
+    tls: Tls = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -65,8 +69,10 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 ) -> None:
     """Run a suite: its trials in interleaved random order, then the report."""
     _check(suite, [name for name, value in _not_with_resume(only, trials, out, dry_run) if value], resume, across)
+    if fleet is not None and against:
+        _refuse_base()
     if resume is not None:
-        _resume(resume, against or [], across=across, trust=trust, as_json=as_json)
+        _resume(resume, against or [], fleet_at(fleet, tls), across=across, trust=trust, as_json=as_json)
         return
     from middlemark.campaign.order import order_suite
     from middlemark.suite import load_suite
@@ -75,7 +81,16 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if dry_run:
         show_plan(order, as_json)
     else:
-        _run(out or new_folder(order.name), order, as_json)
+        _run(out or new_folder(order.name), order, as_json, fleet_at(fleet, tls))
+
+
+def _refuse_base() -> None:
+    from middlemark.errors import UsageError
+
+    raise UsageError(
+        "a fleet measures one build: --against names executables of this machine, which the test-beds don't have",
+        remedy="measure both builds on this machine, without --fleet",
+    )
 
 
 def _not_with_resume(
@@ -128,17 +143,19 @@ def _left_to_results(order: "Order") -> list[str]:
     return narrow + ([f"then each search continues, with at most {max(of_searches)} trials"] if of_searches else [])
 
 
-def _run(path: Path, order: "Order", as_json: bool) -> None:
-    carry_out(path, order, as_json)
+def _run(path: Path, order: "Order", as_json: bool, fleet: "Fleet | None") -> None:
+    carry_out(path, order, as_json, fleet)
     _end(path, trust=False, as_json=as_json)
 
 
-def _resume(path: Path, against: list[Path], *, across: bool, trust: bool, as_json: bool) -> None:
+def _resume(  # noqa: PLR0913 - what can be said of a run that is continued
+    path: Path, against: list[Path], fleet: "Fleet | None", *, across: bool, trust: bool, as_json: bool
+) -> None:
     from middlemark.campaign.campaign import resume_run
     from middlemark.results.run_folder import RunFolder
 
     folder = RunFolder(path, is_trusted=trust)
-    watched(lambda observer: resume_run(folder, observer, against=against, across=across), as_json)
+    watched(lambda observer: resume_run(folder, observer, against=against, across=across, fleet=fleet), as_json)
     _end(path, trust=trust, as_json=as_json)
 
 
@@ -151,11 +168,11 @@ def _end(path: Path, *, trust: bool, as_json: bool) -> None:
     acceptance.check_accepted(acceptance.outcomes(RunFolder(path, is_trusted=trust)))
 
 
-def carry_out(path: Path, order: "Order", as_json: bool) -> None:
+def carry_out(path: Path, order: "Order", as_json: bool, fleet: "Fleet | None" = None) -> None:
     """Runs all trials of an order, with the live view unless the output is JSON."""
     from middlemark.campaign.campaign import run_new
 
-    watched(lambda observer: run_new(path, order, observer), as_json)
+    watched(lambda observer: run_new(path, order, observer, fleet), as_json)
 
 
 def watched(run: "Callable[[Observer], None]", as_json: bool) -> None:

@@ -235,6 +235,8 @@ class WarningKind(StrEnum):
     """Each trial resembles the one before it, but intervals over trials assume independent trials."""
     REPEATED = "repeated"
     """Disturbed at each attempt, a trial was measured at the end of the campaign and not beside those of its block."""
+    ELSEWHERE = "elsewhere"
+    """Its block had begun on another test-bed of the fleet, which was lost, and was measured anew as a whole."""
 
 
 class Caution(Model):

@@ -17,7 +17,7 @@ from middlemark.results.record import FORMAT_VERSION
 from middlemark.suite import Model
 from middlemark.suite.claims.parser import ClaimText
 from middlemark.suite.papers import Extent, LoadedPaper, paper_of
-from middlemark.suite.yaml.model import Count, ExperimentId, MiddlewareName, Name, StreamName
+from middlemark.suite.yaml.model import Count, ExperimentId, MiddlewareName, Name, StreamName, TestbedName
 
 
 def _day(text: str) -> str:
@@ -55,6 +55,18 @@ class Middleware(Model):
     dissectors: tuple[Dissector, ...] = ()
 
 
+MachineFacts = dict[str, str | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | bool | None]
+"""What was recorded of a machine: names with their units, values as read."""
+
+
+class Testbed(Model):
+    """A test-bed of a fleet, as it said when it joined."""
+
+    machine: MachineFacts
+    build: dict[str, str]
+    """Versions and digests of what measures, by what they are called."""
+
+
 class Width(Model):
     """How far the interval of a metric reaches, and whether that is narrow enough for the suite's `stop`."""
 
@@ -90,8 +102,8 @@ class RunHead(Model):
     """The suite's name."""
     started_at: Annotated[str, AfterValidator(_instant)]
     """ISO 8601, UTC."""
-    machine: dict[str, str | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | bool | None] = {}
-    """What was recorded of the machine: names with their units, values as read."""
+    machine: MachineFacts = {}
+    """Of the machine on which the run was begun."""
     middlewares: dict[MiddlewareName, Middleware] = {}
     """By name."""
     base: dict[MiddlewareName, Middleware] = {}
@@ -108,6 +120,8 @@ class Manifest(RunHead):
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     trials: tuple[Trial, ...]
     """The suite as expanded: every planned trial, in the order in which they run; with `stop`, those decided so far."""
+    testbeds: dict[TestbedName, Testbed] = {}
+    """Of a run over a fleet: those that measured, by name."""
     widths: tuple[Width, ...] = ()
     """Of a suite with `stop`: how wide the intervals were after the last block that was looked at."""
     command: tuple[str, ...] = ()

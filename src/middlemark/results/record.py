@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from middlemark.plan import Caution, Outcome, Trial, Valid
 from middlemark.results.counts import Counts, FirstMatch, FirstMessage, MessagePath, NodeCounts, PathProof
 from middlemark.suite import Action, Delivery, Model
-from middlemark.suite.yaml.model import Count, Index, Name, Nanoseconds, ProcessName, SignedNanoseconds
+from middlemark.suite.yaml.model import Count, Index, Name, Nanoseconds, ProcessName, SignedNanoseconds, TestbedName
 
 FORMAT_VERSION: Final = 1
 """The version of the run folder: a change that an old reader would misread raises it."""
@@ -198,6 +198,8 @@ class TrialRecord(Model):
     attempt: Annotated[int, Field(ge=1, le=1000)] = 1
     """Which attempt this is: a trial that the machine disturbed is repeated."""
     warnings: tuple[Caution, ...] = ()
+    testbed: TestbedName | None = None
+    """Of a run over a fleet: the test-bed that measured it; the manifest has its facts."""
     across: tuple[str, ...] = ()
     """Where the run was continued with `--across`: the differences from its begin."""
     effective: dict[Name, Effective] = {}

@@ -23,6 +23,8 @@ from middlemark.suite.yaml.document import KeyPath
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
 """Of hosts, networks, applications, nodes, chains and workloads."""
+TestbedName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$")]
+"""Of the test-beds of a fleet: best those of their machines."""
 MiddlewareName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ProfileName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 OptionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]

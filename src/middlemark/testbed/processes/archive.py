@@ -1,6 +1,7 @@
-"""The one way in which an archive from another machine is unpacked: files of samples, within bounds, and nothing else.
+"""The one way in which an archive from another machine is unpacked: expected files, within bounds, and nothing else.
 
-No name in it leaves the folder, and no link, device or mode comes through. Who sends it, `remote` knows.
+No name in it leaves the folder, and no link, device or mode comes through. Who sends it, `remote` and the
+fleet of a campaign know.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ MOST_BYTES: Final = 64 << 30
 """Of all files of one application: a hundred times what its sample memory has by default."""
 MOST_HEADER_BYTES: Final = 16 << 20
 """Of all that is not the content of a file."""
-_EXPECTED = re.compile(r"[\w.-]{1,200}\.(npy|hlog)", re.ASCII)
+SAMPLES: Final = re.compile(r"[\w.-]{1,200}\.(npy|hlog)", re.ASCII)
+"""The files that a worker leaves."""
 
 
 class Refused(Exception):
@@ -45,8 +47,8 @@ class _Arriving(io.RawIOBase):
         return part
 
 
-def unpack(descriptor: int, into: Path, within_s: float) -> None:
-    """Unpacks what comes through a descriptor; what is not named as samples are is passed over."""
+def unpack(descriptor: int, into: Path, within_s: float, expected: re.Pattern[str] = SAMPLES) -> None:
+    """Unpacks what comes through a descriptor; what is not named as it is expected is passed over."""
     arriving = _Arriving(descriptor, time.monotonic() + within_s)
     left_bytes = MOST_BYTES
     try:
@@ -57,7 +59,7 @@ def unpack(descriptor: int, into: Path, within_s: float) -> None:
                     raise Refused(f"its files have more than {MOST_BYTES >> 30} GiB")
                 arriving.left_bytes += member.size
                 name = member.name.removeprefix("./")
-                if _EXPECTED.fullmatch(name) is not None:
+                if expected.fullmatch(name) is not None:
                     _extract(archive, member, name, into)
     except (tarfile.TarError, ValueError, EOFError) as cause:
         raise Refused(f"it can't be read: {cause}") from cause
@@ -68,4 +70,5 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str, into:
         raise Refused(f"{name!r} in it is no regular file")
     if (into / name).exists():
         raise Refused(f"{name!r} is in it twice")
+    (into / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     archive.extract(member.replace(name=name, mode=0o600, deep=False), into, filter="data", set_attrs=False)

@@ -23,7 +23,7 @@ SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memor
 MOST_CHARACTERS, MOST_LEDGER_BYTES = 4096, 64 << 20
 _SLOT = r"mm\d{2}[0-9a-f]{10}"
 _NAMES = {
-    "folder": rf"{_SLOT}(-[\w.-]+)?|unfinished-[0-9a-f]{{12}}|middlemark-ssh-\d+-[0-9a-f]{{8}}",
+    "folder": rf"{_SLOT}(-[\w.-]+)?|(unfinished|middlemark-block)-[0-9a-f]{{12}}|middlemark-ssh-\d+-[0-9a-f]{{8}}",
     "file": rf"{_SLOT}-(kernel-path\.npy|capture\.pcapng)",
     "containers": r"middlemark-[0-9a-f]{10}",
     "remote_folder": rf"{_SLOT}|mm-[0-9a-f]{{12}}",

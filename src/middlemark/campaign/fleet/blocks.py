@@ -1,0 +1,35 @@
+"""What a campaign knows of a fleet: it has its trials measured elsewhere, a block at a time.
+
+`front` does it; a campaign on this machine alone needs nothing of Dask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from middlemark.plan import Trial
+from middlemark.results.manifest import Manifest, Testbed
+from middlemark.results.record import TrialRecord
+
+
+@dataclass(frozen=True)
+class MeasuredBlock:
+    """A block that is stored."""
+
+    testbed: str
+    facts: Testbed
+    records: Sequence[TrialRecord]
+    took_ns: int
+    """From when it was handed out."""
+    testbeds: int
+    """How many measure for the campaign now."""
+
+
+class TestBeds(Protocol):
+    """Measures blocks, each as a whole on one machine."""
+
+    def measured(self, manifest: Manifest, trials: Sequence[Trial]) -> AsyncIterator[MeasuredBlock]:
+        """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came."""
+        ...

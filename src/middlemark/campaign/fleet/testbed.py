@@ -1,0 +1,157 @@
+"""A test-bed of a fleet: a Dask worker with one thread and one place, so that two trials never share its machine.
+
+It states its machine and its build when it joins, measures blocks and keeps each until the front has fetched it. What
+a block is, `block` knows; `front` hands them out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+import socket
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, cast
+
+import dask.config
+from dask.typing import Key
+from distributed import Security, Worker, WorkerPlugin, get_worker
+from distributed.core import Status
+
+from middlemark.campaign.fleet.block import measure_block
+from middlemark.campaign.fleet.parcel import PIECE_BYTES
+from middlemark.campaign.manifest import origin_now, plain_facts
+from middlemark.campaign.order import available_workers
+from middlemark.errors import EnvironmentNotReady, StoreError
+from middlemark.results.manifest import Manifest, Testbed
+from middlemark.testbed.machine import readiness
+from middlemark.testbed.processes import ledger
+
+PLACE: Final[dict[str, float]] = {"testbed": 1}
+"""The resource that a block takes, and of which a test-bed has one."""
+STATEMENT: Final = "middlemark_testbed"
+"""Under which name a test-bed states what it is."""
+QUIET: Final = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.tick.interval": "1s",
+}
+"""Dask's own looking at itself, which would take CPU time from what is measured."""
+
+
+@dataclass
+class Blocks(WorkerPlugin):
+    """The blocks that a test-bed has measured, and which the front has not fetched yet."""
+
+    entries: ledger.Ledger
+    name: str = "middlemark"
+    marks: dict[str, str] = field(default_factory=dict)
+    """By folder, its mark in the ledger."""
+
+    def new_folder(self) -> Path:
+        """An empty folder for a block, in the ledger until it is forgotten."""
+        folder = Path(tempfile.gettempdir(), f"middlemark-block-{secrets.token_hex(6)}")
+        self.marks[str(folder)] = self.entries.enter("folder", folder)
+        folder.mkdir(mode=0o700)
+        return folder
+
+    def forget(self, folder: Path) -> None:
+        """Removes a block."""
+        if mark := self.marks.pop(str(folder), None):
+            self.entries.remove(mark)
+
+    def parcel(self, path: str) -> Path:
+        """A parcel of a block that is kept here; nothing else can be read."""
+        if str(Path(path).parent) not in self.marks:
+            raise StoreError(Path(path), "it is no block of this test-bed")
+        return Path(path)
+
+
+def join(address: str, name: str | None, security: Security | None) -> None:
+    """Serves a scheduler with this machine until a signal ends it, or the scheduler does."""
+    workers, _ = available_workers()
+    if not workers:
+        raise EnvironmentNotReady("no worker was found, so nothing can be measured", remedy="middlemark doctor")
+    facts = plain_facts(readiness.facts())
+    stated = Testbed(machine=facts, build=origin_now(workers, {})).model_dump_json()
+    with ledger.opened() as entries, dask.config.set(QUIET):
+        asyncio.run(_serve(address, name or _host_name(), security, stated, Blocks(entries)))
+
+
+def _host_name() -> str:
+    return socket.gethostname()[:63].strip(".-") or "testbed"
+
+
+async def _serve(address: str, name: str, security: Security | None, stated: str, blocks: Blocks) -> None:
+    try:
+        worker = await Worker(
+            address,
+            nthreads=1,
+            resources=PLACE,
+            name=name,
+            local_directory=str(blocks.new_folder()),
+            security=security,
+            memory_limit=0,
+            dashboard=False,
+            plugins=(blocks,),
+            startup_information={STATEMENT: lambda _: stated},
+            death_timeout="20s",
+        )
+    except (OSError, TimeoutError, ValueError) as error:
+        raise EnvironmentNotReady(
+            f"the scheduler at {address} takes no test-bed {name!r}: {error}",
+            remedy="start one with `dask scheduler`, and give each test-bed a name of its own (--name)",
+        ) from error
+    loop = asyncio.get_running_loop()
+    closing: list[asyncio.Task[Any]] = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, lambda: closing.append(loop.create_task(_closed(worker))))
+    await worker.finished()
+
+
+async def _closed(worker: Worker) -> None:
+    with suppress(Exception):  # a scheduler that has gone makes no difference to who leaves
+        await worker.close()
+
+
+def measure(request: str, campaign: str) -> tuple[str, str, str]:
+    """A task of Dask: measures a block; gives the test-bed's name and address, and the parcel as JSON."""
+    worker = get_worker()
+    blocks = _blocks_of(worker)
+    manifest = Manifest.model_validate_json(request)
+    key = worker.get_current_task()
+    worker.log_event(campaign, {"block": manifest.trials[0].block, "testbed": str(worker.name)})
+    folder = blocks.new_folder()
+    try:
+        parcel = measure_block(manifest, folder, lambda: _is_wanted(worker, key))
+    except BaseException:
+        blocks.forget(folder)
+        raise
+    return str(worker.name), worker.address, parcel.model_dump_json()
+
+
+def _blocks_of(worker: Worker) -> Blocks:
+    return cast("Blocks", worker.plugins[Blocks.name])
+
+
+def _is_wanted(worker: Worker, key: Key) -> bool:
+    """Whether somebody still waits for a task that runs here: a cancelled one goes on, as Dask ends no thread."""
+    task = worker.state.tasks.get(key)
+    return task is not None and task.state in {"executing", "long-running"} and worker.status is Status.running
+
+
+def piece(path: str, offset: int) -> bytes:
+    """A task of Dask: a part of a parcel."""
+    blocks = _blocks_of(get_worker())
+    with blocks.parcel(path).open("rb") as file:
+        file.seek(offset)
+        return file.read(PIECE_BYTES)
+
+
+def forget(path: str) -> None:
+    """A task of Dask: removes a parcel that has arrived, with its block."""
+    blocks = _blocks_of(get_worker())
+    blocks.forget(blocks.parcel(path).parent)

@@ -1,0 +1,110 @@
+"""A campaign over a fleet: each block whole on one test-bed, whatever is lost on the way."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from fleets import MIDDLEMARK, TestFleet, fleet, until
+from middlemark.campaign.campaign import resume_run, run_new
+from middlemark.campaign.fleet.front import connected
+from middlemark.errors import EnvironmentNotReady
+from middlemark.plan import WarningKind
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
+from staged import placed, suite_text
+
+BLOCKS = suite_text(topology="[C1-1, C1-2]").replace("trials: 1", "trials: 4")
+
+
+def measured(folder: Path, beds: TestFleet) -> list[TrialRecord]:
+    run_new(folder / "run", placed(BLOCKS), None, lambda run: connected(beds.address, run, None))
+    return [each.read_record() for each in RunFolder(folder / "run").stored_trials()]
+
+
+def names_by_block(records: list[TrialRecord]) -> dict[int, set[str | None]]:
+    found = defaultdict(set)
+    for record in records:
+        found[record.trial.block].add(record.testbed)
+    return found
+
+
+def test_each_block_is_measured_as_a_whole_on_one_test_bed(tmp_path: Path) -> None:
+    with fleet(tmp_path, "one", "two") as beds:
+        records = measured(tmp_path, beds)
+    assert [record.outcome.kind for record in records] == ["valid"] * 8
+    by_block = names_by_block(records)
+    assert [len(names) for names in by_block.values()] == [1] * 4
+    assert set().union(*by_block.values()) == {"one", "two"}
+    assert set(RunFolder(tmp_path / "run").read_manifest().testbeds) == {"one", "two"}
+    assert not list((tmp_path / "run").glob("arriving"))
+    for name in beds.testbeds:
+        assert not list(beds.place(name).glob("middlemark-block-*")), "a test-bed that has left keeps no block"
+
+
+def test_a_killed_test_bed_loses_nothing_as_its_block_begins_anew(tmp_path: Path) -> None:
+    with fleet(tmp_path, "one", "doomed") as beds:
+
+        def kill() -> None:
+            until(lambda: beds.measures("doomed"), "no block came to the test-bed")
+            beds.testbeds["doomed"].kill()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        records = measured(tmp_path, beds)
+        killer.join()
+    assert [record.outcome.kind for record in records] == ["valid"] * 8
+    again = [record for record in records if WarningKind.ELSEWHERE in {each.kind for each in record.warnings}]
+    assert {record.testbed for record in again} == {"one"}
+    assert len({record.trial.block for record in again}) == 1
+
+
+def test_a_front_that_was_killed_is_resumed_with_whole_blocks(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(BLOCKS)
+    with fleet(tmp_path, "one", "two") as beds:
+        command = (*MIDDLEMARK, "run", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "run"), "--json")
+        with subprocess.Popen((*command, "--fleet", beds.address), stdout=subprocess.DEVNULL) as front:
+            until(lambda: any(RunFolder(tmp_path / "run").stored_trials()), "no block came back")
+            os.kill(front.pid, signal.SIGKILL)
+        before = [folder.id for folder in RunFolder(tmp_path / "run").stored_trials()]
+        resume_run(tmp_path / "run", fleet=lambda run: connected(beds.address, run, None))
+    records = [each.read_record() for each in RunFolder(tmp_path / "run").stored_trials()]
+    assert 0 < len(before) < len(records) == 8
+    assert [len(names) for names in names_by_block(records).values()] == [1] * 4
+
+
+def test_a_test_bed_of_another_build_measures_nothing(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    worker = Path(os.environ["MIDDLEMARK_WORKERS"], "middlemark-worker-fake")
+    (other / worker.name).write_text(worker.read_text() + "\n# of another day\n")
+    (other / worker.name).chmod(0o755)
+    (other / f"{worker.name}.lib").symlink_to(worker.with_name(f"{worker.name}.lib"))
+    with fleet(tmp_path, "one") as beds:
+        beds.join("old", MIDDLEMARK_WORKERS=str(other))
+        records = measured(tmp_path, beds)
+    assert {record.testbed for record in records} == {"one"}
+
+
+def test_a_scheduler_without_test_beds_says_how_one_joins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("middlemark.campaign.fleet.front.JOINED_WITHIN_S", 1.0)
+    with fleet(tmp_path) as beds, pytest.raises(EnvironmentNotReady, match="middlemark testbed join tcp://"):
+        measured(tmp_path, beds)
+
+
+def test_where_no_scheduler_answers_it_says_so() -> None:
+    command = (*MIDDLEMARK, "testbed", "join", "tcp://127.0.0.1:9")
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert ended.returncode == 3
+    assert "tcp://127.0.0.1:9" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_without_a_fleet_nothing_of_dask_is_loaded() -> None:
+    text = "import sys, middlemark.cli.main, middlemark.campaign.campaign; sys.exit('dask' in sys.modules)"
+    assert subprocess.run((sys.executable, "-c", text), check=False).returncode == 0

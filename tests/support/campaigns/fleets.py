@@ -1,0 +1,77 @@
+"""A fleet for a test: a scheduler and test-beds, each a process of its own with state of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PATIENCE_S = 60.0
+MIDDLEMARK = (sys.executable, "-c", "from middlemark.cli.main import main; main()")
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@dataclass
+class TestFleet:
+    """A scheduler on loopback and the test-beds that joined it."""
+
+    __test__ = False
+    folder: Path
+    scheduler: subprocess.Popen[bytes]
+    address: str
+    testbeds: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def join(self, name: str, **variables: str) -> None:
+        """Starts a test-bed, and returns when it has joined."""
+        own = {"XDG_STATE_HOME": str(self.folder / f"state-{name}"), "TMPDIR": str(self.place(name))}
+        self.place(name).mkdir()
+        with self.log(name).open("wb") as log:
+            command = (*MIDDLEMARK, "testbed", "join", self.address, "--name", name)
+            environment = {**os.environ, **own, **variables}
+            self.testbeds[name] = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+        until(lambda: b"Registered to" in self.log(name).read_bytes(), self.log(name).read_text())
+
+    def log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
+
+    def place(self, name: str) -> Path:
+        """Where its blocks are measured."""
+        return self.folder / f"tmp-{name}"
+
+    def measures(self, name: str) -> bool:
+        """Whether a trial is under way there."""
+        return any(self.place(name).glob("middlemark-block-*/run/trials/*/logs"))
+
+
+@contextmanager
+def fleet(folder: Path, *names: str) -> Iterator[TestFleet]:
+    """A scheduler and test-beds of these names, which have joined it."""
+    told = folder / "scheduler.json"
+    log = (folder / "scheduler.log").open("wb")
+    command = (sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0")
+    options = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(told))
+    environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "10"}
+    with log, subprocess.Popen((*command, *options), stdout=log, stderr=log, env=environment) as scheduler:
+        made = None
+        try:
+            until(told.exists, "the scheduler does not come up")
+            address = json.loads(told.read_text())["address"]
+            made = TestFleet(folder, scheduler, address)
+            for name in names:
+                made.join(name)
+            yield made
+        finally:
+            for process in [*(made.testbeds.values() if made else ()), scheduler]:
+                process.terminate()
+            for process in made.testbeds.values() if made else ():
+                process.wait(PATIENCE_S)
