@@ -10,10 +10,11 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import claims, compare, fleet, gate, recommend, report, reproduce, run, selftest
+from middlemark.cli import claims, compare, gate, report
 from middlemark.cli.boundary import reported_errors, say
 from middlemark.cli.inspect import describe, machine
 from middlemark.cli.inspect import list as list_command
+from middlemark.cli.measure import fleet, recommend, reproduce, run, selftest
 
 app = typer.Typer(
     name="middlemark",

@@ -37,6 +37,7 @@ def names_by_block(records: list[TrialRecord]) -> dict[int, set[str | None]]:
 def test_each_block_is_measured_as_a_whole_on_one_test_bed(tmp_path: Path) -> None:
     with fleet(tmp_path, "one", "two") as beds:
         records = measured(tmp_path, beds)
+        until(lambda: not list(tmp_path.glob("tmp-*/*/block.tar")), "a test-bed keeps what the front has")
     assert [record.outcome.kind for record in records] == ["valid"] * 8
     by_block = names_by_block(records)
     assert [len(names) for names in by_block.values()] == [1] * 4

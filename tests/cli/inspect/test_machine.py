@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from middlemark.cli import run
 from middlemark.cli.main import app
+from middlemark.cli.measure import run
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.testbed.processes import remote
 from staged import own_machine

@@ -147,7 +147,6 @@ class Fleet:
             for offset in parcel.offsets:
                 file.write(await self._at(address, testbed.piece, parcel.path, offset))
         check_digest(parcel, path)
-        await self._at(address, testbed.forget, parcel.path)
         records = stored(self.run, unpacked(path, block), block, name, self._cautions(block, name))
         path.unlink()
         return name, self._known[address], records

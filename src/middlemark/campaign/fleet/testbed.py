@@ -50,6 +50,8 @@ class Blocks(WorkerPlugin):
     name: str = "middlemark"
     marks: dict[str, str] = field(default_factory=dict)
     """By folder, its mark in the ledger."""
+    kept: dict[Key, Path] = field(default_factory=dict)
+    """By task: the folder of the block that it measured."""
 
     def new_folder(self) -> Path:
         """An empty folder for a block, in the ledger until it is forgotten."""
@@ -62,6 +64,11 @@ class Blocks(WorkerPlugin):
         """Removes a block."""
         if mark := self.marks.pop(str(folder), None):
             self.entries.remove(mark)
+
+    def transition(self, key: Key, start: str, finish: str, **_: object) -> None:  # noqa: ARG002 - Dask names them all
+        """Removes a block when the front has it, or has gone: then nobody holds the result of its task any more."""
+        if finish in {"released", "forgotten"} and key in self.kept:
+            self.forget(self.kept.pop(key))
 
     def parcel(self, path: str) -> Path:
         """A parcel of a block that is kept here; nothing else can be read."""
@@ -130,6 +137,7 @@ def measure(request: str, campaign: str) -> tuple[str, str, str]:
     except BaseException:
         blocks.forget(folder)
         raise
+    blocks.kept[key] = folder
     return str(worker.name), worker.address, parcel.model_dump_json()
 
 
@@ -149,9 +157,3 @@ def piece(path: str, offset: int) -> bytes:
     with blocks.parcel(path).open("rb") as file:
         file.seek(offset)
         return file.read(PIECE_BYTES)
-
-
-def forget(path: str) -> None:
-    """A task of Dask: removes a parcel that has arrived, with its block."""
-    blocks = _blocks_of(get_worker())
-    blocks.forget(blocks.parcel(path).parent)

@@ -30,7 +30,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 ) -> None:
     """Find the middlewares that meet an application's requirements: run its streams on each, judge and rank them."""
     from middlemark.campaign.order import order_demand
-    from middlemark.cli import run as run_command
+    from middlemark.cli.measure import run as run_command
     from middlemark.suite import load_demand
 
     if recording is not None:

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from behaviour import Behaviour
-from middlemark.cli import run
 from middlemark.cli.main import app
+from middlemark.cli.measure import run
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.worker import executables
 from run_builder import build_demand_run

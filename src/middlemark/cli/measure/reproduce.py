@@ -41,7 +41,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 ) -> None:
     """Measure a published evaluation again: its findings judged anew, its values beside ours."""
     from middlemark.campaign.reproduction import plan_paper, reproduce_new
-    from middlemark.cli.run import new_folder, watched
+    from middlemark.cli.measure.run import new_folder, watched
     from middlemark.suite.papers import Extent, load_paper
 
     _check(paper, resume, dry_run=dry_run, out=out)
@@ -69,7 +69,7 @@ def _check(paper: str | None, resume: Path | None, *, dry_run: bool, out: Path |
 
 def _resume(path: Path, *, across: bool, trust: bool, as_json: bool) -> None:
     from middlemark.campaign.reproduction import resume_paper
-    from middlemark.cli.run import watched
+    from middlemark.cli.measure.run import watched
     from middlemark.results.run_folder import ReproductionFolder
 
     folder = ReproductionFolder(path, is_trusted=trust)

@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 def _run(middleware: str, trials: int, out: Path | None, as_json: bool) -> Path:
     from middlemark.campaign.order import order_suite
-    from middlemark.cli.run import carry_out, new_folder
+    from middlemark.cli.measure.run import carry_out, new_folder
     from middlemark.suite import load_suite
 
     path = out or new_folder("selftest")

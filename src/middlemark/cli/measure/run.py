@@ -16,8 +16,8 @@ import typer
 from middlemark.cli import arguments
 from middlemark.cli.arguments import Across, Trust
 from middlemark.cli.boundary import say
-from middlemark.cli.fleet import FleetAddress, Tls, fleet_at
 from middlemark.cli.inspect.machine import kept_lines
+from middlemark.cli.measure.fleet import FleetAddress, Tls, fleet_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ import pytest
 from inline_snapshot import snapshot
 from rich.console import Console
 
-from middlemark.cli.run import print_plan
+from middlemark.cli.measure.run import print_plan
 from middlemark.errors import ExitCode
 from middlemark.plan import plan_trials
 from middlemark.suite import load_suite
