@@ -1,52 +1,35 @@
+mod parts;
+
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 
-use middlemark_contract::{ComputeSpec, NodeInput, NodeOutput, PatternSpec, PublisherCounts, TakeSpec, Trigger};
+use middlemark_contract::{PublisherCounts, TakeSpec, Trigger};
+use parts::{message, sender, spec};
 
 use super::*;
-use crate::harness;
-use crate::message::channel::Channel;
 use crate::message::header::{Header, Phase};
-use crate::message::payload::Pool;
 use crate::node::input_queue::{self, InputWriter};
-use crate::recorder::Recorder;
-use crate::send::publish::{Publish, PublishError, Publisher};
-use crate::send::sender::{Filling, Sender};
-use crate::send::stamping_publisher::StampingPublisher;
 
-const SIZE_BYTES: usize = 64;
-const WINDOW_NS: i64 = 60_000_000;
+/// Of what ends by itself.
+const WINDOW_NS: i64 = 600_000_000;
+/// Of what is ended once the test has seen enough of it: longer than any machine keeps a thread waiting.
+const ENDLESS_NS: i64 = 3_600_000_000_000;
 const QUEUE: TakeSpec = TakeSpec::Queue { capacity: 16 };
 
-/// Notes the phase and the number of each message.
-struct Noting(Arc<Mutex<Vec<(Phase, u32)>>>);
-
-impl Publish for Noting {
-    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
-        let header = Header::decode(message[..32].try_into().unwrap()).unwrap();
-        self.0.lock().unwrap().push((header.phase, header.sequence));
-        Ok(())
-    }
-}
-
-/// A node on its thread, with a window that is known from the beginning.
-struct Running {
+/// A node, and what it did so far.
+struct Prepared {
+    node: Node,
     writers: Vec<InputWriter>,
-    window: Window,
-    thread: JoinHandle<Journal>,
+    gate: Arc<WindowGate>,
     sent: Arc<Mutex<Vec<(Phase, u32)>>>,
-    counts: std::sync::mpsc::Receiver<Note>,
 }
 
-impl Running {
-    fn start(trigger: TriggerSpec, takes: &[TakeSpec], time_ns: u64) -> Running {
+impl Prepared {
+    fn new(trigger: TriggerSpec, takes: &[TakeSpec], time_ns: u64) -> Prepared {
         let spec = spec(trigger, takes, time_ns);
         let (bell, gate, sent) = (Arc::default(), Arc::<WindowGate>::default(), Arc::default());
         let (inputs, writers) = input_queue::inputs(&spec, &bell);
-        let begin_ns = clock::now_ns() + 10_000_000;
-        let window = Window::joined_at(clock::now_ns(), begin_ns, begin_ns + WINDOW_NS);
-        gate.open(window);
         let node = Node {
             trigger,
             taken: Taken::new(&spec, &inputs),
@@ -54,106 +37,104 @@ impl Running {
             computation: Computation::new(spec.compute, 0, crate::node::compute::rounds_per_ns()).unwrap(),
             outputs: vec![OutputSender::new(sender(&gate, &sent))],
             bell,
-            gate,
+            gate: Arc::clone(&gate),
             spin_ns: 0,
             journal: Journal::new(&spec, Trigger::Message, 1000, 1000),
         };
-        let (notes, counts) = channel();
-        let thread = thread::spawn(move || node.run(clock::now_ns(), &notes));
-        clock::sleep_until(begin_ns + 1_000_000);
-        Running {
+        Prepared {
+            node,
             writers,
-            window,
-            thread,
+            gate,
             sent,
-            counts,
         }
     }
 
+    /// Opens a window that begins now.
+    fn open_for(self, window_ns: i64) -> Prepared {
+        open(&self.gate, window_ns);
+        self
+    }
+
+    fn offered(self, input: usize, sequence: u32) -> Prepared {
+        offer(&self.writers, input, sequence);
+        self
+    }
+
+    fn start(self) -> Running {
+        let (notes, counts) = channel();
+        let node = self.node;
+        Running {
+            bell: Arc::clone(&node.bell),
+            thread: thread::spawn(move || node.run(clock::now_ns(), &notes)),
+            writers: self.writers,
+            gate: self.gate,
+            sent: self.sent,
+            counts,
+        }
+    }
+}
+
+fn open(gate: &WindowGate, window_ns: i64) -> Window {
+    let begin_ns = clock::now_ns();
+    let window = Window::joined_at(begin_ns, begin_ns, begin_ns + window_ns);
+    gate.open(window);
+    window
+}
+
+fn offer(writers: &[InputWriter], input: usize, sequence: u32) {
+    let header = Header {
+        sequence,
+        channel: 2 * input as u16,
+        ..message()
+    };
+    writers[input].offer(&header, clock::now_ns());
+}
+
+/// A node on its thread.
+struct Running {
+    writers: Vec<InputWriter>,
+    bell: Arc<Bell>,
+    gate: Arc<WindowGate>,
+    thread: JoinHandle<Journal>,
+    sent: Arc<Mutex<Vec<(Phase, u32)>>>,
+    counts: std::sync::mpsc::Receiver<Note>,
+}
+
+impl Running {
     fn offer(&self, input: usize, sequence: u32) {
-        let header = Header {
-            sequence,
-            channel: 2 * input as u16,
-            ..message()
+        offer(&self.writers, input, sequence);
+    }
+
+    /// Waits until it has sent so many messages of a phase.
+    fn wait_sent(&self, wanted: Phase, messages: usize) {
+        let sent = || {
+            self.sent
+                .lock()
+                .unwrap()
+                .iter()
+                .filter(|(phase, _)| *phase == wanted)
+                .count()
         };
-        self.writers[input].offer(&header, clock::now_ns());
+        while sent() < messages {
+            assert!(!self.thread.is_finished(), "it ended with {} of {messages}", sent());
+            thread::yield_now();
+        }
+    }
+
+    /// Ends it once it has sent so many messages of the window.
+    fn end_after(self, messages: usize) -> (Journal, Vec<(Phase, u32)>, PublisherCounts) {
+        self.wait_sent(Phase::Window, messages);
+        self.gate.abandon();
+        self.bell.ring();
+        self.end()
     }
 
     fn end(self) -> (Journal, Vec<(Phase, u32)>, PublisherCounts) {
         let journal = self.thread.join().unwrap();
-        assert!(clock::now_ns() >= self.window.end_ns - WINDOW_NS / 2);
         let Ok(Note::Finished(Some(counts))) = self.counts.recv() else {
             panic!("a node tells what its outputs sent");
         };
         (journal, self.sent.lock().unwrap().clone(), counts)
-    }
-}
-
-fn message() -> Header {
-    Header {
-        sent_ns: clock::now_ns(),
-        intended_ns: 0,
-        sequence: 0,
-        token: 0,
-        channel: 0,
-        publisher: 0,
-        asker: 0,
-        phase: Phase::Window,
-    }
-}
-
-fn spec(trigger: TriggerSpec, takes: &[TakeSpec], time_ns: u64) -> NodeSpec {
-    let inputs = (0..).zip(takes).map(|(index, take)| NodeInput {
-        stream: format!("s{index}"),
-        index,
-        take: *take,
-    });
-    NodeSpec {
-        name: "n".into(),
-        number: 3,
-        trigger,
-        compute: ComputeSpec::Constant { time_ns },
-        seed: 0,
-        inputs: inputs.collect(),
-        outputs: vec![NodeOutput {
-            stream: "out".into(),
-            index: 0,
-        }],
-    }
-}
-
-fn sender(gate: &Arc<WindowGate>, sent: &Arc<Mutex<Vec<(Phase, u32)>>>) -> Sender {
-    let blank = middlemark_contract::Published {
-        stream: 0,
-        publisher: 0,
-        sequence: 0,
-        intended_ns: 0,
-        sent_ns: 0,
-        returned_ns: 0,
-        fill_ns: 0,
-        accepted: 0,
-    };
-    Sender {
-        stream: "out".into(),
-        pattern: PatternSpec::Computed { rate_hz: None },
-        channel: Channel {
-            number: 8,
-            ..harness::channel(SIZE_BYTES)
-        },
-        publisher: StampingPublisher::new(
-            Publisher::Copying(Box::new(Noting(Arc::clone(sent)))),
-            SIZE_BYTES,
-            Arc::new(Pool::new(7, SIZE_BYTES)),
-        ),
-        token: 0,
-        spin_ns: 0,
-        messages: 1000,
-        recorder: Arc::new(Recorder::new(1000, blank)),
-        turn: None,
-        refusal: None,
-        sent: 0,
-        filling: Filling::default(),
-        gate: Arc::clone(gate),
     }
 }
 
@@ -168,11 +149,11 @@ fn taken(journal: &Journal) -> Vec<(u64, u16, u32)> {
 #[test]
 fn each_message_is_an_execution_where_any_will_do() {
     let trigger = TriggerSpec::Message { when: Readiness::Any };
-    let running = Running::start(trigger, &[QUEUE, QUEUE], 0);
+    let running = Prepared::new(trigger, &[QUEUE, QUEUE], 0).open_for(ENDLESS_NS).start();
     running.offer(1, 0);
     running.offer(0, 0);
     running.offer(1, 1);
-    let (journal, sent, counts) = running.end();
+    let (journal, sent, counts) = running.end_after(3);
     assert_eq!(taken(&journal), [(0, 1, 0), (1, 0, 0), (2, 1, 1)]);
     assert_eq!(sent, [0, 1, 2].map(|number| (Phase::Window, number)));
     assert_eq!((counts.intended, counts.sent, journal.counts().executions), (3, 3, 3));
@@ -181,50 +162,56 @@ fn each_message_is_an_execution_where_any_will_do() {
 #[test]
 fn a_node_that_needs_all_inputs_runs_once_each_has_a_message_and_takes_the_newest() {
     let trigger = TriggerSpec::Message { when: Readiness::All };
-    let running = Running::start(trigger, &[TakeSpec::Newest, TakeSpec::Newest], 0);
+    let takes = [TakeSpec::Newest, TakeSpec::Newest];
+    let running = Prepared::new(trigger, &takes, 0).open_for(ENDLESS_NS).start();
     running.offer(0, 0);
     running.offer(0, 1);
     running.offer(1, 0);
-    let (journal, ..) = running.end();
+    let (journal, ..) = running.end_after(1);
     assert_eq!(taken(&journal), [(0, 0, 1), (0, 1, 0)]);
     assert_eq!(journal.counts().inputs[0].passed_over, 1);
 }
 
 #[test]
-fn a_timer_runs_at_its_rate_and_takes_all_that_waits_in_a_queue() {
-    let running = Running::start(TriggerSpec::Timer { rate_hz: 100.0 }, &[QUEUE], 0);
-    (0..3).for_each(|sequence| running.offer(0, sequence));
-    let (journal, ..) = running.end();
-    let counts = journal.counts();
-    assert_eq!(counts.executions + counts.skipped, 6);
-    let took = taken(&journal);
-    assert_eq!(
-        took.iter().map(|(.., sequence)| *sequence).collect::<Vec<_>>(),
-        [0, 1, 2]
-    );
-    assert!(took.iter().all(|(execution, ..)| *execution == took[0].0));
+fn a_timer_takes_all_that_waits_in_a_queue() {
+    let prepared = Prepared::new(TriggerSpec::Timer { rate_hz: 100.0 }, &[QUEUE], 0).open_for(ENDLESS_NS);
+    let prepared = (0..3).fold(prepared, |prepared, sequence| prepared.offered(0, sequence));
+    let (journal, ..) = prepared.start().end_after(2);
+    assert_eq!(taken(&journal), [(0, 0, 0), (0, 0, 1), (0, 0, 2)]);
 }
 
 #[test]
 fn a_timer_skips_the_instants_that_pass_while_it_computes() {
-    let running = Running::start(TriggerSpec::Timer { rate_hz: 1000.0 }, &[QUEUE], 5_000_000);
-    let (journal, _, sent) = running.end();
+    let prepared = Prepared::new(TriggerSpec::Timer { rate_hz: 1000.0 }, &[QUEUE], 5_000_000);
+    let (journal, _, sent) = prepared.open_for(WINDOW_NS).start().end();
     let counts = journal.counts();
-    assert_eq!(counts.executions + counts.skipped, 60);
-    assert!(counts.skipped >= 30 && counts.executions > 0, "{counts:?}");
-    assert!(u64::from(sent.sent) == counts.executions);
+    // The last instant's execution may begin after the window, and then counts for nothing.
+    assert!(
+        (599..=600).contains(&(counts.executions + counts.skipped)),
+        "{counts:?}"
+    );
+    assert!(counts.skipped >= 300 && counts.executions > 0, "{counts:?}");
+    assert_eq!(u64::from(sent.sent), counts.executions);
 }
 
 #[test]
 fn a_source_runs_at_every_instant_and_numbers_the_window_apart() {
-    let running = Running::start(TriggerSpec::Source { rate_hz: 500.0 }, &[], 0);
-    let (journal, sent, counts) = running.end();
-    let (before, within): (Vec<_>, Vec<_>) = sent.iter().partition(|(phase, _)| *phase == Phase::Approach);
-    assert!(!before.is_empty());
-    let in_window = journal.counts().executions;
-    assert!((28..=30).contains(&in_window), "{in_window}");
-    assert_eq!(within.last(), Some(&(Phase::Window, in_window as u32 - 1)));
-    assert_eq!(u64::from(counts.sent), in_window);
+    let running = Prepared::new(TriggerSpec::Source { rate_hz: 500.0 }, &[], 0).start();
+    running.gate.approach_from(clock::now_ns());
+    running.wait_sent(Phase::Approach, 1);
+    let window = open(&running.gate, ENDLESS_NS);
+    let (journal, sent, counts) = running.end_after(30);
+    let within: Vec<u32> = sent
+        .iter()
+        .filter(|each| each.0 == Phase::Window)
+        .map(|each| each.1)
+        .collect();
+    assert_eq!(within, (0..counts.sent).collect::<Vec<_>>());
+    assert_eq!(u64::from(counts.sent), journal.counts().executions);
+    // It may be late, the last one of before the window too, but is never early, so that each has an instant of its own.
+    for (due_ns, execution) in (window.begin_ns..).step_by(2_000_000).zip(&journal.executions[1..]) {
+        assert!(execution.started_ns >= due_ns, "{due_ns}: {execution:?}");
+    }
 }
 
 #[test]
