@@ -11,7 +11,8 @@ from behaviour import Behaviour
 from middlemark.analysis.compare.metrics import MetricComparison, OverSettings, compare_usual_metrics, over_settings
 from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.run import RunFindings
-from middlemark.analysis.verdicts.difference import Difference
+from middlemark.analysis.stats.estimate import Method
+from middlemark.analysis.verdicts.difference import Difference, Test
 from middlemark.cli.main import app
 from middlemark.plan import NoCommunication
 from middlemark.plan.trial import MissingPath
@@ -54,6 +55,21 @@ def test_it_is_the_geometric_mean_of_the_ratios_that_are_shown(findings: RunFind
     assert mean.high is not None
     assert mean.low <= mean.value <= mean.high
     assert mean.low > 1
+
+
+def test_the_ratio_of_a_pooled_percentile_is_of_the_very_values_that_are_shown(findings: RunFindings) -> None:
+    pooled = [
+        each
+        for each in compared(findings)
+        if isinstance(each.difference, Difference) and each.difference.test is Test.INTERVALS
+    ]
+    assert {each.metric.name for each in pooled} >= {"p99(latency)"}
+    for each in pooled:
+        base, head = each.estimates
+        assert base is not None
+        assert head is not None
+        assert {base.method, head.method} == {Method.POOLED}
+        assert each.difference.value == pytest.approx(head.value / base.value), each.metric.name
 
 
 def test_a_share_has_no_ratio_and_no_mean_of_them(findings: RunFindings) -> None:

@@ -1,5 +1,7 @@
 """What applications recorded becomes one table, each row with its application; what can't be read ends no campaign."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,6 +66,28 @@ def test_they_are_stored_as_they_were_recorded(recorded: pl.LazyFrame, tmp_path:
     folder.write_samples(samples.received({}), recorded)
     assert folder.read_published().equals(recorded.collect())
     assert folder.read_received().is_empty()
+
+
+STORING = """
+import resource, sys
+from pathlib import Path
+from middlemark.campaign.trial import samples
+from middlemark.results.trial_folder import TrialFolder
+for name in sys.argv[2:]:
+    folder = Path(sys.argv[1], name)
+    TrialFolder(folder / "trial").write_samples(samples.received({}), samples.published({"drivers": folder}))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10)
+"""
+
+
+def test_many_samples_are_stored_in_the_memory_of_few(tmp_path: Path) -> None:
+    """The first file warms up; what the much larger one takes beyond it is a small part of that file."""
+    for name, messages in {"few": 1 << 20, "many": 1 << 23}.items():
+        (tmp_path / name).mkdir()
+        record(tmp_path / name, "drivers", messages)
+    command = (sys.executable, "-c", STORING, str(tmp_path), "few", "many")
+    with_few, with_many = map(int, subprocess.run(command, capture_output=True, check=True).stdout.split())
+    assert with_many - with_few < 0.5 * (tmp_path / "many" / "drivers.published.npy").stat().st_size
 
 
 @pytest.mark.parametrize("how", ["empty", "cut", "negative", "huge", "pipe", "link", "objects", "other"])
