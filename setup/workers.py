@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,6 +20,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 WORKER_PREFIX = "middlemark-worker-"
 OBSERVER_PREFIX = "middlemark-"
+OF_PACKAGE = re.compile(r"^error: ([\w-]+@[\w.+-]+: )?")
+"""What cargo puts before the words of a build script."""
 
 
 def main() -> int:
@@ -116,7 +119,7 @@ def build(package: str) -> dict[str, object]:
 def reason(log: str) -> str:
     """What the build script said with `cargo::error`, else the first error, else the last line."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error")]
+    errors = [OF_PACKAGE.sub("", line) for line in lines if line.startswith("error")]
     return next(iter(errors), lines[-1] if lines else "cargo said nothing")
 
 
