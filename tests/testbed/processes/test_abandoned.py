@@ -1,5 +1,6 @@
 """What a killed process has entered is swept, and nothing else; what can't be reached ends when the user says so."""
 
+import fcntl
 import json
 import os
 import signal
@@ -102,6 +103,45 @@ def test_a_ledger_cut_off_in_the_middle_of_a_line_is_read_up_to_there(tmp_path: 
     (tmp_path / FOLDER).mkdir()
     assert [each.what for each in abandoned.sweep()] == [str(tmp_path / FOLDER)]
     assert not path.exists()
+
+
+def test_a_kill_while_a_ledger_is_created_leaves_nothing_that_a_sweep_misses(tmp_path: Path) -> None:
+    folder = tmp_path / "state/middlemark/ledgers"
+    program = """
+import fcntl, os, signal
+from middlemark.testbed.processes import ledger
+fcntl.flock = lambda file, how: os.kill(os.getpid(), signal.SIGKILL)
+with ledger.opened(): pass
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -signal.SIGKILL
+    assert list(folder.iterdir()), "it was killed before there was a file"
+    assert abandoned.sweep() == []
+    assert list(folder.iterdir()) == []
+
+
+def test_a_ledger_that_an_earlier_build_left_before_it_was_named_is_swept(tmp_path: Path) -> None:
+    hidden = left_behind(tmp_path).with_suffix(".new")
+    hidden.touch()
+    abandoned.sweep()
+    assert not hidden.exists()
+
+
+def test_a_ledger_that_a_sweep_took_before_it_was_locked_is_created_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    swept = []
+    lock = fcntl.flock
+
+    def lock_late(file: int, how: int) -> None:
+        if not swept:
+            swept.append(True)
+            abandoned.sweep()
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", lock_late)
+    with ledger.opened() as entries:
+        assert swept
+        assert entries.path.exists()
+        assert abandoned.sweep() == []
+        assert entries.path.exists()
 
 
 def entered(mark: str, what: str | Path, kind: str = "remote_folder") -> dict[str, object]:

@@ -22,6 +22,8 @@ from middlemark.testbed.processes.remote import RemoteFolder
 from middlemark.testbed.processes.state import state_folder
 
 PATIENCE_S, POLL_S = 5.0, 0.002
+NAMES = ("*.jsonl", "*.new")
+"""Of ledgers; earlier builds gave one the second until it was locked, and left it where they were killed before."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ def _ledgers(refused: list[Removed]) -> Iterator[tuple[Path, int]]:
 
     Those that are not this user's own, or that others may write, are added to the refused ones.
     """
-    for path in sorted((state_folder() / "ledgers").glob("*.jsonl")):
+    folder = state_folder() / "ledgers"
+    for path in sorted(path for name in NAMES for path in folder.glob(name)):
         try:
             file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:  # its owner, or another sweep, was quicker

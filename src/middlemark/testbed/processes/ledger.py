@@ -117,13 +117,13 @@ def _unwritable(place: Path, why: str | None) -> StoreError:
 def _created(folder: Path) -> Ledger:
     for parent in (folder.parent, folder):
         make_private(parent)
-    path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.jsonl"
-    # Locked before it has its name, so that no sweep takes it for one whose owner is gone.
-    hidden = path.with_suffix(".new")
-    file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    fcntl.flock(file, fcntl.LOCK_EX)
-    hidden.rename(path)
-    return Ledger(path, file)
+    while True:
+        path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.jsonl"
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file).st_nlink:
+            return Ledger(path, file)
+        os.close(file)  # a sweep has locked it first, and took it for one whose owner is gone
 
 
 def read(path: Path) -> list[Entry]:
