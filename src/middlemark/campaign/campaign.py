@@ -11,15 +11,15 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from middlemark.analysis.metrics.stored import StoredResult, read_result
 from middlemark.analysis.search.stopping import asks_for_more, next_trials
-from middlemark.campaign.fleet.blocks import TestBeds
+from middlemark.campaign.fleet.blocks import Connect, TestBeds
 from middlemark.campaign.manifest import Resumed, new_manifest, resumed
 from middlemark.campaign.order import CampaignResources, Order
 from middlemark.campaign.progress import Progress
@@ -42,17 +42,13 @@ LAST_ATTEMPTS_SHARE = 0.1
 """Where more of the trials than this were disturbed, the machine is busy and would disturb their last attempts too."""
 
 
-Fleet = Callable[[RunFolder], AbstractAsyncContextManager[TestBeds]]
-"""Connects a run to the test-beds that measure for it."""
-
-
-def run_new(path: Path, order: Order, observer: Observer | None = None, fleet: Fleet | None = None) -> None:
+def run_new(path: Path, order: Order, observer: Observer | None = None, connect: Connect | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = new_manifest(order)
     with RunFolder.created(path, manifest) as run, ledger.opened() as entries:
         resources = CampaignResources(order.workers, order.base, entries, order.definition.disturbance)
         campaign = Campaign(run, order.definition, manifest, resources, _progress(path, observer))
-        asyncio.run(_carried_out(campaign, fleet))
+        asyncio.run(_carried_out(campaign, connect))
 
 
 def resume_run(
@@ -61,7 +57,7 @@ def resume_run(
     *,
     against: Sequence[Path] = (),
     across: bool = False,
-    fleet: Fleet | None = None,
+    connect: Connect | None = None,
 ) -> None:
     """Runs the trials that a run folder still lacks; returns when all are stored."""
     run = folder if isinstance(folder, RunFolder) else RunFolder(folder)
@@ -71,13 +67,13 @@ def resume_run(
         campaign = Campaign(
             run, earlier.definition, earlier.manifest, resources, _progress(run.path, observer), earlier
         )
-        asyncio.run(_carried_out(campaign, fleet))
+        asyncio.run(_carried_out(campaign, connect))
 
 
-async def _carried_out(campaign: Campaign, fleet: Fleet | None) -> None:
+async def _carried_out(campaign: Campaign, connect: Connect | None) -> None:
     async with AsyncExitStack() as stack:
-        if fleet is not None:
-            campaign.elsewhere = await stack.enter_async_context(fleet(campaign.run_folder))
+        if connect is not None:
+            campaign.elsewhere = await stack.enter_async_context(connect(campaign.run_folder))
         await campaign.run()
 
 

@@ -6,12 +6,16 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
+from distributed import Client, Future
 
-from fleets import MIDDLEMARK, TestFleet, fleet, until
+from fleets import MIDDLEMARK, TestFleet, connections, fleet, until
 from middlemark.campaign.campaign import resume_run, run_new
+from middlemark.campaign.fleet import testbed
 from middlemark.campaign.fleet.front import connected
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import WarningKind
@@ -19,6 +23,7 @@ from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from staged import placed, suite_text
 
+Task = Callable[..., object]
 BLOCKS = suite_text(topology="[C1-1, C1-2]").replace("trials: 1", "trials: 4")
 
 
@@ -65,6 +70,34 @@ def test_a_killed_test_bed_loses_nothing_as_its_block_begins_anew(tmp_path: Path
     assert len({record.trial.block for record in again}) == 1
 
 
+def test_test_beds_that_go_while_their_block_is_fetched_end_no_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit, names = Client.submit, ["a", "b", "c", "stays"]
+    lost: list[str] = []
+    with fleet(tmp_path, *names) as beds:
+
+        def submit_after_loss(
+            client: Client, task: Task, *arguments: object, workers: list[str], **options: object
+        ) -> Future[object]:
+            if task is testbed.piece and len(lost) < 3:
+                lost.append(beds.kill_at(workers[0]))
+            return submit(client, task, *arguments, workers=workers, **options)
+
+        monkeypatch.setattr(Client, "submit", submit_after_loss)
+        run_new(tmp_path / "run", placed(suite_text()), None, lambda run: connected(beds.address, run, None))
+    (record,) = [each.read_record() for each in RunFolder(tmp_path / "run").stored_trials()]
+    assert len(set(lost)) == 3
+    assert {record.testbed} == set(names) - set(lost)
+    assert WarningKind.ELSEWHERE in {each.kind for each in record.warnings}
+
+
+def test_a_test_bed_listens_for_its_fleet_and_for_nobody_else(tmp_path: Path) -> None:
+    with fleet(tmp_path, "one") as beds:
+        sockets = connections(beds.testbeds["one"].pid)
+    assert len({socket.laddr.port for socket in sockets if socket.status == psutil.CONN_LISTEN}) == 1
+
+
 def test_a_front_that_was_killed_is_resumed_with_whole_blocks(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(BLOCKS)
     with fleet(tmp_path, "one", "two") as beds:
@@ -73,7 +106,7 @@ def test_a_front_that_was_killed_is_resumed_with_whole_blocks(tmp_path: Path) ->
             until(lambda: any(RunFolder(tmp_path / "run").stored_trials()), "no block came back")
             os.kill(front.pid, signal.SIGKILL)
         before = [folder.id for folder in RunFolder(tmp_path / "run").stored_trials()]
-        resume_run(tmp_path / "run", fleet=lambda run: connected(beds.address, run, None))
+        resume_run(tmp_path / "run", connect=lambda run: connected(beds.address, run, None))
     records = [each.read_record() for each in RunFolder(tmp_path / "run").stored_trials()]
     assert 0 < len(before) < len(records) == 8
     assert [len(names) for names in names_by_block(records).values()] == [1] * 4
@@ -93,7 +126,7 @@ def test_a_test_bed_of_another_build_measures_nothing(tmp_path: Path) -> None:
 
 
 def test_a_scheduler_without_test_beds_says_how_one_joins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("middlemark.campaign.fleet.front.JOINED_WITHIN_S", 1.0)
+    monkeypatch.setattr("middlemark.campaign.fleet.roster.JOINED_WITHIN_S", 1.0)
     with fleet(tmp_path) as beds, pytest.raises(EnvironmentNotReady, match="middlemark testbed join tcp://"):
         measured(tmp_path, beds)
 

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 PATIENCE_S = 60.0
 MIDDLEMARK = (sys.executable, "-c", "from middlemark.cli.main import main; main()")
@@ -19,6 +22,11 @@ def until(holds: Callable[[], bool], what: str) -> None:
     while not holds():
         assert time.monotonic() < deadline, what
         time.sleep(0.02)
+
+
+def connections(pid: int) -> list[Any]:
+    """The TCP sockets of a process."""
+    return psutil.Process(pid).net_connections("tcp")
 
 
 @dataclass
@@ -40,6 +48,18 @@ class TestFleet:
             environment = {**os.environ, **own, **variables}
             self.testbeds[name] = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
         until(lambda: b"Registered to" in self.log(name).read_bytes(), self.log(name).read_text())
+
+    def kill_at(self, address: str) -> str:
+        """Kills the test-bed with this address; gives its name."""
+        port = int(address.rpartition(":")[2])
+        name = next(
+            name
+            for name, process in self.testbeds.items()
+            if process.poll() is None and any(each.laddr.port == port for each in connections(process.pid))
+        )
+        self.testbeds[name].kill()
+        self.testbeds[name].wait(PATIENCE_S)
+        return name
 
     def log(self, name: str) -> Path:
         return self.folder / f"{name}.log"

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from middlemark.plan import Trial
 from middlemark.results.manifest import Manifest, Testbed
 from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -33,3 +35,7 @@ class TestBeds(Protocol):
     def measured(self, manifest: Manifest, trials: Sequence[Trial]) -> AsyncIterator[MeasuredBlock]:
         """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came."""
         ...
+
+
+Connect = Callable[[RunFolder], AbstractAsyncContextManager[TestBeds]]
+"""Connects a run to the test-beds that measure for it."""

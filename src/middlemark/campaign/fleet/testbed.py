@@ -77,6 +77,13 @@ class Blocks(WorkerPlugin):
         return Path(path)
 
 
+class _Testbed(Worker):
+    """A Dask worker that serves its scheduler and nobody else."""
+
+    def start_http_server(self, *_: object) -> None:
+        """There is none: it would tell anyone on the network of the machine, and take time from what is measured."""
+
+
 def join(address: str, name: str | None, security: Security | None) -> None:
     """Serves a scheduler with this machine until a signal ends it, or the scheduler does."""
     workers, _ = available_workers()
@@ -94,7 +101,7 @@ def _host_name() -> str:
 
 async def _serve(address: str, name: str, security: Security | None, stated: str, blocks: Blocks) -> None:
     try:
-        worker = await Worker(
+        worker = await _Testbed(
             address,
             nthreads=1,
             resources=PLACE,

@@ -15,20 +15,18 @@ if TYPE_CHECKING:
 
     from distributed import Security
 
-    from middlemark.campaign.campaign import Fleet
-    from middlemark.campaign.fleet.blocks import TestBeds
+    from middlemark.campaign.fleet.blocks import Connect, TestBeds
     from middlemark.results.run_folder import RunFolder
 
 FleetAddress = Annotated[
     str | None,
     typer.Option("--fleet", metavar="ADDRESS", help="Measure on the test-beds that have joined this Dask scheduler."),
 ]
-Tls = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE", help="The certificates of the fleet: its authority, this machine's, its key; three times."
-    ),
+TlsAuthority = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Who signs the fleet's certificates, where its connections use TLS.")
 ]
+TlsCertificate = Annotated[Path | None, typer.Option(metavar="FILE", help="This machine's certificate in the fleet.")]
+TlsKey = Annotated[Path | None, typer.Option(metavar="FILE", help="The private key of that certificate.")]
 app = typer.Typer(help="Have this machine measure for others.", no_args_is_help=True)
 
 
@@ -36,23 +34,25 @@ app = typer.Typer(help="Have this machine measure for others.", no_args_is_help=
 def join_command(
     address: Annotated[str, typer.Argument(help="The Dask scheduler's: tcp://HOST:8786, or tls://HOST:8786.")],
     name: Annotated[str | None, typer.Option(help="The test-bed's name, in place of the machine's.")] = None,
-    tls: Tls = None,
+    tls_ca_file: TlsAuthority = None,
+    tls_cert: TlsCertificate = None,
+    tls_key: TlsKey = None,
 ) -> None:
     """Measure blocks of campaigns on this machine, one at a time, until Ctrl-C."""
     check_installed()
     from middlemark.campaign.fleet import testbed
 
-    secured = security(tls)
+    secured = security(tls_ca_file, tls_cert, tls_key)
     say(f"this machine measures for {address}; Ctrl-C ends it", err=True)
     testbed.join(address, name, secured)
 
 
-def fleet_at(address: str | None, tls: list[Path] | None) -> "Fleet | None":
+def fleet_at(address: str | None, tls: tuple[Path | None, Path | None, Path | None]) -> "Connect | None":
     """What connects a run to the fleet; None where this machine measures alone."""
     if address is None:
         return None
     check_installed()
-    secured = security(tls)
+    secured = security(*tls)
 
     def connected(run: "RunFolder") -> "AbstractAsyncContextManager[TestBeds]":
         from middlemark.campaign.fleet import front
@@ -74,26 +74,26 @@ def check_installed() -> None:
         )
 
 
-def security(tls: list[Path] | None) -> "Security | None":
+def security(authority: Path | None, certificate: Path | None, key: Path | None) -> "Security | None":
     """How the connections are secured; None where they are not."""
-    if not tls:
+    options = {"--tls-ca-file": authority, "--tls-cert": certificate, "--tls-key": key}
+    if not any(options.values()):
         return None
     from distributed import Security
 
     from middlemark.errors import UsageError
 
-    if len(tls) != 3:
-        raise UsageError(
-            f"--tls names {len(tls)} files, and three are needed",
-            remedy="--tls AUTHORITY --tls CERTIFICATE --tls KEY",
-        )
-    missing = [path for path in tls if not path.is_file()]
-    if missing:
-        raise UsageError(f"there is no {missing[0]}", remedy="--tls AUTHORITY --tls CERTIFICATE --tls KEY")
-    authority, certificate, key = map(str, tls)
-    files = {
-        f"tls_{role}_{kind}": path
-        for role in ("client", "worker")
-        for kind, path in (("cert", certificate), ("key", key))
-    }
-    return Security(tls_ca_file=authority, require_encryption=True, **files)
+    remedy = "--tls-ca-file FILE --tls-cert FILE --tls-key FILE"
+    for option, path in options.items():
+        if path is None:
+            raise UsageError(f"{option} is missing: TLS needs all three of its files", remedy=remedy)
+        if not path.is_file():
+            raise UsageError(f"{option}: there is no file {path}", remedy=remedy)
+    return Security(
+        require_encryption=True,
+        tls_ca_file=str(authority),
+        tls_client_cert=str(certificate),
+        tls_client_key=str(key),
+        tls_worker_cert=str(certificate),
+        tls_worker_key=str(key),
+    )

@@ -17,14 +17,14 @@ from middlemark.cli import arguments
 from middlemark.cli.arguments import Across, Trust
 from middlemark.cli.boundary import say
 from middlemark.cli.inspect.machine import kept_lines
-from middlemark.cli.measure.fleet import FleetAddress, Tls, fleet_at
+from middlemark.cli.measure.fleet import FleetAddress, TlsAuthority, TlsCertificate, TlsKey, fleet_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rich.text import Text
 
-    from middlemark.campaign.campaign import Fleet
+    from middlemark.campaign.fleet.blocks import Connect
     from middlemark.campaign.order import Order
     from middlemark.plan import Experiment, Trial
     from middlemark.report.elements.screen import Screen
@@ -61,7 +61,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     across: Across = False,
     trust: Trust = False,
     fleet: FleetAddress = None,
-    tls: Tls = None,
+    tls_ca_file: TlsAuthority = None,
+    tls_cert: TlsCertificate = None,
+    tls_key: TlsKey = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -71,8 +73,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     _check(suite, [name for name, value in _not_with_resume(only, trials, out, dry_run) if value], resume, across)
     if fleet is not None and against:
         _refuse_base()
+    connect = fleet_at(fleet, (tls_ca_file, tls_cert, tls_key))
     if resume is not None:
-        _resume(resume, against or [], fleet_at(fleet, tls), across=across, trust=trust, as_json=as_json)
+        _resume(resume, against or [], connect, across=across, trust=trust, as_json=as_json)
         return
     from middlemark.campaign.order import order_suite
     from middlemark.suite import load_suite
@@ -81,7 +84,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if dry_run:
         show_plan(order, as_json)
     else:
-        _run(out or new_folder(order.name), order, as_json, fleet_at(fleet, tls))
+        _run(out or new_folder(order.name), order, as_json, connect)
 
 
 def _refuse_base() -> None:
@@ -143,19 +146,19 @@ def _left_to_results(order: "Order") -> list[str]:
     return narrow + ([f"then each search continues, with at most {max(of_searches)} trials"] if of_searches else [])
 
 
-def _run(path: Path, order: "Order", as_json: bool, fleet: "Fleet | None") -> None:
-    carry_out(path, order, as_json, fleet)
+def _run(path: Path, order: "Order", as_json: bool, connect: "Connect | None") -> None:
+    carry_out(path, order, as_json, connect)
     _end(path, trust=False, as_json=as_json)
 
 
 def _resume(  # noqa: PLR0913 - what can be said of a run that is continued
-    path: Path, against: list[Path], fleet: "Fleet | None", *, across: bool, trust: bool, as_json: bool
+    path: Path, against: list[Path], connect: "Connect | None", *, across: bool, trust: bool, as_json: bool
 ) -> None:
     from middlemark.campaign.campaign import resume_run
     from middlemark.results.run_folder import RunFolder
 
     folder = RunFolder(path, is_trusted=trust)
-    watched(lambda observer: resume_run(folder, observer, against=against, across=across, fleet=fleet), as_json)
+    watched(lambda observer: resume_run(folder, observer, against=against, across=across, connect=connect), as_json)
     _end(path, trust=trust, as_json=as_json)
 
 
@@ -168,11 +171,11 @@ def _end(path: Path, *, trust: bool, as_json: bool) -> None:
     acceptance.check_accepted(acceptance.outcomes(RunFolder(path, is_trusted=trust)))
 
 
-def carry_out(path: Path, order: "Order", as_json: bool, fleet: "Fleet | None" = None) -> None:
+def carry_out(path: Path, order: "Order", as_json: bool, connect: "Connect | None" = None) -> None:
     """Runs all trials of an order, with the live view unless the output is JSON."""
     from middlemark.campaign.campaign import run_new
 
-    watched(lambda observer: run_new(path, order, observer, fleet), as_json)
+    watched(lambda observer: run_new(path, order, observer, connect), as_json)
 
 
 def watched(run: "Callable[[Observer], None]", as_json: bool) -> None:

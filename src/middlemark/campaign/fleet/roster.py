@@ -1,0 +1,84 @@
+"""The test-beds that have joined a scheduler: which can measure for a campaign, and why others can't.
+
+Who is there, the scheduler knows; what each is, it stated when it joined. `front` hands blocks to them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from distributed import Client, Future, wait
+from pydantic import ValidationError
+
+from middlemark.campaign.fleet import testbed
+from middlemark.campaign.fleet.block import same_build
+from middlemark.campaign.manifest import origin_of
+from middlemark.errors import EnvironmentNotReady
+from middlemark.results.manifest import Manifest, Testbed
+
+JOINED_WITHIN_S: Final = 30.0
+LOOK_S: Final = 1.0
+"""How often it is looked which test-beds have joined or gone."""
+
+
+@dataclass
+class Roster:
+    """The test-beds of a scheduler, for one campaign."""
+
+    client: Client
+    address: str
+    """Of the scheduler."""
+    stated: dict[str, Testbed] = field(default_factory=dict)
+    """By address: those that could measure for the campaign, also when they have gone."""
+    _refused: dict[str, str] = field(default_factory=dict)
+    """By address of a test-bed that can't measure for the campaign: why."""
+
+    async def joined(self, manifest: Manifest) -> None:
+        """Waits for a first test-bed."""
+        for _ in range(int(JOINED_WITHIN_S / LOOK_S)):
+            if await self.fit(manifest):
+                return
+            await asyncio.sleep(LOOK_S)
+        refused = "".join(f"\n  {why}" for why in self._refused.values())
+        raise EnvironmentNotReady(
+            f"no test-bed that can measure this has joined {self.address}{refused}",
+            remedy=f"on each machine: middlemark testbed join {self.address}",
+        )
+
+    async def fit(self, manifest: Manifest) -> dict[str, Testbed]:
+        """By address: the test-beds that are there, and are of the campaign's build."""
+        fit: dict[str, Testbed] = {}
+        for address, worker in (await self.present()).items():
+            statement = worker.get(testbed.STATEMENT)
+            if address in self._refused or statement is None:
+                continue
+            try:
+                stated = Testbed.model_validate_json(statement)
+            except ValidationError as error:
+                self._refused[address] = f"{worker['name']}: what it states can't be read: {error.errors()[0]['msg']}"
+                continue
+            if differences := same_build(stated.build, origin_of(manifest)):
+                self._refused[address] = f"{worker['name']} has another build: {'; '.join(differences)}"
+            else:
+                fit[address] = stated
+        self.stated |= fit
+        return fit
+
+    async def present(self) -> dict[str, Any]:
+        """By address, what the scheduler knows of each; the client's own copy is of five of them."""
+        identity = await cast("Any", self.client.scheduler).identity(n_workers=-1)
+        return cast("dict[str, Any]", identity["workers"])
+
+
+async def ended(futures: Sequence[Future[Any]]) -> list[Future[Any]]:
+    """Those that have ended, as soon as there are some; after a while none, as it is time to look who is there."""
+    if not futures:
+        await asyncio.sleep(LOOK_S)
+    else:
+        with suppress(TimeoutError):
+            await wait(futures, timeout=LOOK_S, return_when="FIRST_COMPLETED")
+    return [future for future in futures if future.done()]

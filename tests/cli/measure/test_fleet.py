@@ -1,0 +1,43 @@
+"""What the command line says of a fleet's certificates."""
+
+from pathlib import Path
+
+import pytest
+
+from middlemark.cli.measure.fleet import security
+from middlemark.errors import UsageError
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    named = tmp_path / "ca.pem", tmp_path / "bed.pem", tmp_path / "bed.key"
+    for file in named:
+        file.touch()
+    return named
+
+
+def test_without_certificates_connections_are_plain() -> None:
+    assert security(None, None, None) is None
+
+
+def test_each_role_gets_this_machine_s_certificate_and_must_encrypt(files: tuple[Path, Path, Path]) -> None:
+    secured = security(*files)
+    assert secured is not None
+    authority, certificate, key = map(str, files)
+    assert secured.require_encryption
+    for role in ("client", "worker"):
+        named = [getattr(secured, name) for name in ("tls_ca_file", f"tls_{role}_cert", f"tls_{role}_key")]
+        assert named == [authority, certificate, key]
+
+
+@pytest.mark.parametrize(("missing", "option"), [(0, "--tls-ca-file"), (1, "--tls-cert"), (2, "--tls-key")])
+def test_the_option_that_is_missing_is_named(files: tuple[Path, Path, Path], missing: int, option: str) -> None:
+    options = [None if number == missing else file for number, file in enumerate(files)]
+    with pytest.raises(UsageError, match=f"{option} is missing"):
+        security(*options)
+
+
+def test_a_certificate_that_is_no_file_is_named_with_its_option(files: tuple[Path, Path, Path]) -> None:
+    files[1].unlink()
+    with pytest.raises(UsageError, match=r"--tls-cert: there is no file .*bed\.pem"):
+        security(*files)
