@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import dask.config
 import pytest
 
 from middlemark.cli.measure.fleet import security
 from middlemark.errors import UsageError
+
+TLS = "tls://192.0.2.1:8786"
 
 
 @pytest.fixture
@@ -17,11 +20,11 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 
 def test_without_certificates_connections_are_plain() -> None:
-    assert security(None, None, None) is None
+    assert security("tcp://192.0.2.1:8786", None, None, None) is None
 
 
 def test_each_role_gets_this_machine_s_certificate_and_must_encrypt(files: tuple[Path, Path, Path]) -> None:
-    secured = security(*files)
+    secured = security(TLS, *files)
     assert secured is not None
     authority, certificate, key = map(str, files)
     assert secured.require_encryption
@@ -34,10 +37,20 @@ def test_each_role_gets_this_machine_s_certificate_and_must_encrypt(files: tuple
 def test_the_option_that_is_missing_is_named(files: tuple[Path, Path, Path], missing: int, option: str) -> None:
     options = [None if number == missing else file for number, file in enumerate(files)]
     with pytest.raises(UsageError, match=f"{option} is missing"):
-        security(*options)
+        security(TLS, *options)
 
 
 def test_a_certificate_that_is_no_file_is_named_with_its_option(files: tuple[Path, Path, Path]) -> None:
     files[1].unlink()
     with pytest.raises(UsageError, match=r"--tls-cert: there is no file .*bed\.pem"):
-        security(*files)
+        security(TLS, *files)
+
+
+def test_an_address_of_tls_without_certificates_is_refused() -> None:
+    with pytest.raises(UsageError, match="no certificates are named"):
+        security(TLS, None, None, None)
+
+
+def test_certificates_of_dask_s_own_configuration_are_left_to_it() -> None:
+    with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}):
+        assert security(TLS, None, None, None) is None

@@ -42,7 +42,7 @@ def join_command(
     check_installed()
     from middlemark.campaign.fleet import testbed
 
-    secured = security(tls_ca_file, tls_cert, tls_key)
+    secured = security(address, tls_ca_file, tls_cert, tls_key)
     say(f"this machine measures for {address}; Ctrl-C ends it", err=True)
     testbed.join(address, name, secured)
 
@@ -52,7 +52,7 @@ def fleet_at(address: str | None, tls: tuple[Path | None, Path | None, Path | No
     if address is None:
         return None
     check_installed()
-    secured = security(*tls)
+    secured = security(address, *tls)
 
     def connected(run: "RunFolder") -> "AbstractAsyncContextManager[TestBeds]":
         from middlemark.campaign.fleet import front
@@ -74,16 +74,19 @@ def check_installed() -> None:
         )
 
 
-def security(authority: Path | None, certificate: Path | None, key: Path | None) -> "Security | None":
-    """How the connections are secured; None where they are not."""
-    options = {"--tls-ca-file": authority, "--tls-cert": certificate, "--tls-key": key}
-    if not any(options.values()):
-        return None
+def security(address: str, authority: Path | None, certificate: Path | None, key: Path | None) -> "Security | None":
+    """How the connections are secured; None leaves it to Dask's own configuration."""
+    import dask.config
     from distributed import Security
 
     from middlemark.errors import UsageError
 
     remedy = "--tls-ca-file FILE --tls-cert FILE --tls-key FILE"
+    options = {"--tls-ca-file": authority, "--tls-cert": certificate, "--tls-key": key}
+    if not any(options.values()):
+        if address.startswith("tls://") and dask.config.get("distributed.comm.tls.ca-file", None) is None:
+            raise UsageError(f"{address} uses TLS, and no certificates are named", remedy=remedy)
+        return None
     for option, path in options.items():
         if path is None:
             raise UsageError(f"{option} is missing: TLS needs all three of its files", remedy=remedy)
