@@ -39,6 +39,11 @@ $(STAMPS)/python: setup/requirements/run.txt setup/requirements/dev.txt pyprojec
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(STAMPS)/sbom-python: setup/requirements/sbom.txt | $(STAMPS)/python
+	@$(PYTHON) -m venv $(VENV)/sbom
+	@$(VENV)/sbom/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
 $(STAMPS)/workers: $(SOURCES) setup/workers.py $(wildcard setup/supply/*.py) | $(STAMPS)/toolchains $(STAMPS)/run-packages
 	@$(PYTHON) setup/workers.py build && $(PYTHON) setup/supply/notices.py && touch $@
 
@@ -71,7 +76,7 @@ define tried_twice
 	$(BIN)/python setup/try_twice.py $(MOST_SECOND_TRIES) $(1)
 endef
 
-test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
+test-python: setup $(STAMPS)/test-packages $(STAMPS)/sbom-python ## tests of the front, and of the whole from suite to report
 	$(call tried_twice,--numprocesses auto $(UNTIMED))
 	$(call tried_twice,$(UNTIMED:%=--ignore=%))
 
@@ -157,10 +162,10 @@ papers: setup ## write the documentation of published evaluations again; RUNS="F
 	$(BIN)/python setup/pages/papers.py $(RUNS)
 
 requirements: ## pin the Python requirements again (needs uv)
-	cd setup/requirements && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url run.in -o run.txt
-	cd setup/requirements && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url dev.in -o dev.txt
+	cd setup/requirements && for set in run dev sbom; do \
+		uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url $$set.in -o $$set.txt || exit 1; done
 
-sbom: setup ## bills of materials in CycloneDX, of the Python package and of each worker and observer: target/sbom
+sbom: setup $(STAMPS)/sbom-python ## bills of materials in CycloneDX, of the Python package and of each worker and observer: target/sbom
 	@$(BIN)/python setup/supply/sbom.py
 
 docs: setup ## serve the documentation on loopback

@@ -3,21 +3,18 @@
     PYTHONPATH=tests/support:tests/support/runs python bench/stored.py [FOLDER]
 
 Both are built in a temporary folder (700 MB, removed at the end), or in one that is given and kept. What is measured is
-the command itself, from its start, with the packages of an installation: the CPU time and the peak memory of its
-process, loading programs included.
+the command itself, from its start: the CPU time and the peak memory of its process, loading programs included.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import urllib.request
-from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import psutil
@@ -37,7 +34,6 @@ middlewares: all
 workloads: [{workload: imu, windows: {window: 200 ms}}, {workload: ping_pong, windows: {window: 50 ms}}]
 """
 RUNS = 1000
-PINNED = Path(__file__).parent.parent / "setup/requirements/run.txt"
 
 
 def build_automotive(folder: Path) -> None:
@@ -65,23 +61,8 @@ AS_INSTALLED = {name: value for name, value in os.environ.items() if name != "PY
 
 
 def program(then: str) -> list[str]:
-    """The program in Python that an installation would be, and what follows it.
-
-    What is here for development alone is hidden: jsonschema, which Altair loads, loads every package that knows a
-    format where it finds one, and the grammar of one of them takes 0.8 s.
-    """
-    there = {_normal(line.split("==")[0]) for line in PINNED.read_text(encoding="utf-8").splitlines() if "==" in line}
-    hidden = [
-        module
-        for module, of in packages_distributions().items()
-        if not {_normal(each) for each in of} & {"middlemark", *there}
-    ]
-    hide = f"import sys; sys.modules.update(dict.fromkeys({hidden}))"
-    return [sys.executable, "-c", f"{hide}\nfrom middlemark.cli.main import main\n{then}"]
-
-
-def _normal(distribution: str) -> str:
-    return re.sub(r"[-_.]+", "-", distribution).lower()
+    """The program in Python that starts as the command does, and what follows it."""
+    return [sys.executable, "-c", f"from middlemark.cli.main import main\n{then}"]
 
 
 def used(process: psutil.Process) -> str:

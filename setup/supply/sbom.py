@@ -1,7 +1,8 @@
 """Writes bills of materials in CycloneDX: one for the Python package, one for each executable that is built.
 
 They go to the folder that is named, `<target>/sbom` otherwise; one that CycloneDX's own schema refuses ends it with 1.
-cyclonedx-py finds what the Python package needs, `components.py` the parts of executables.
+cyclonedx-py finds what the Python package needs, `components.py` the parts of executables; `validate.py` asks the
+schema. The first and the last are programs of an environment of their own, which `make sbom` sets up.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from cyclonedx.model.component import ComponentType
 from cyclonedx.model.license import License
 from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
 from components import ROOT, Component, components_of
@@ -32,6 +32,7 @@ from notices import built
 
 SCHEMA = SchemaVersion.V1_6
 PINNED = ROOT / "setup/requirements/run.txt"
+TOOLS = Path(sys.prefix) / "sbom/bin"
 TYPES = {"program": ComponentType.APPLICATION}
 
 
@@ -70,7 +71,7 @@ def licences(written: str) -> list[License]:
 
 def bill_of_package(environment: Path) -> str:
     """What cyclonedx-py finds in this Python environment of the packages that are pinned to run Middlemark."""
-    command = [str(environment / "bin/cyclonedx-py"), "environment", "--pyproject", str(ROOT / "pyproject.toml")]
+    command = [str(TOOLS / "cyclonedx-py"), "environment", "--pyproject", str(ROOT / "pyproject.toml")]
     command += ["--spec-version", SCHEMA.to_version(), "--output-format", "JSON", str(environment / "bin/python")]
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return json.dumps(only(found, pinned(PINNED.read_text(encoding="utf-8"))), indent=2)
@@ -97,10 +98,10 @@ def only(bill: dict[str, Any], names: set[str]) -> dict[str, Any]:
     return bill | {"components": parts, "dependencies": dependencies}
 
 
-def fault(bill: str) -> str | None:
-    """Why it is not valid by CycloneDX's schema."""
-    found = JsonStrictValidator(SCHEMA).validate_str(bill)
-    return None if found is None else str(found)
+def faults(bills: Iterable[Path]) -> str:
+    """A line for each of them that is not valid by CycloneDX's schema, with the reason."""
+    command = [str(TOOLS / "python"), str(Path(__file__).with_name("validate.py")), SCHEMA.to_version()]
+    return subprocess.run([*command, *map(str, bills)], stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def main() -> int:
@@ -111,11 +112,12 @@ def main() -> int:
     bills = {"middlemark": bill_of_package(Path(sys.prefix))}
     bills |= {name: bill_of_executable(name, components_of(name, path)) for name, path in executables.items()}
     folder.mkdir(parents=True, exist_ok=True)
-    for name, bill in bills.items():
-        (folder / f"{name}.cdx.json").write_text(bill + "\n", encoding="utf-8")
-    faults = {name: found for name, bill in bills.items() if (found := fault(bill)) is not None}
-    print(f"{len(bills)} bills of materials in {folder}", *(f"{name}: {why}" for name, why in faults.items()), sep="\n")
-    return int(bool(faults))
+    paths = {name: folder / f"{name}.cdx.json" for name in bills}
+    for name, path in paths.items():
+        path.write_text(bills[name] + "\n", encoding="utf-8")
+    wrong = faults(paths.values())
+    print(f"{len(bills)} bills of materials in {folder}", wrong, sep="\n", end="")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":
