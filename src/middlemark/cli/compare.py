@@ -91,7 +91,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         bool, typer.Option("--streams", help="For pipelines, compare every stream too, not only the chains.")
     ] = False,
     margin: Annotated[
-        float, typer.Option(min=0, max=100, help="In %: ratios within this distance of 1 count as no difference.")
+        float, typer.Option(min=0, max=100, help="In %: ratios this near to 1 are no significant difference.")
     ] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,

@@ -51,7 +51,9 @@ def test_a_process_has_its_cpu_time_by_message(runs: SharedRuns) -> None:
 
 def test_an_observer_that_doubles_the_latency_is_said_to(runs: SharedRuns) -> None:
     found = shown(runs, observed_times=2.0, drift=0.001)
-    assert all(row[3].startswith(("1.9", "2.0")) and "no difference" not in row[3] for row in found.cost.lines)
+    assert all(
+        row[3].startswith(("1.9", "2.0")) and "no significant difference" not in row[3] for row in found.cost.lines
+    )
     assert {row[1] for row in found.cost.lines} == {"resources", "wire"}
 
 

@@ -22,7 +22,7 @@ from middlemark.analysis.verdicts.values import BlockValues
 FAILURES = {"no_communication": "no communication", "failed": "failed", "timed_out": "timed out"}
 """Outcomes that are the middleware's own, in words."""
 MARGIN = 0.05
-"""Ratios within 5 % of 1 are no difference, unless another margin is given."""
+"""Ratios within 5 % of 1 are no significant difference, unless another margin is given."""
 SHARE_MARGIN = 0.001
 """Shares that differ by less than 0.1 percentage points are the same."""
 

@@ -80,7 +80,7 @@ def verdict_words(metric: Metric, verdict: Verdict) -> str:
     """`faster` and `slower` of times, `better` and `worse` of all else."""
     if metric.dimension is Dimension.TIME and verdict in {Verdict.BETTER, Verdict.WORSE}:
         return "faster" if verdict is Verdict.BETTER else "slower"
-    return {Verdict.NO_DIFFERENCE: "no difference"}.get(verdict, verdict.value)
+    return {Verdict.NO_DIFFERENCE: "no significant difference"}.get(verdict, verdict.value)
 
 
 def difference_words(found: Difference | NoDifference) -> str:
@@ -178,10 +178,10 @@ def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
         else ""
     )
     return (
-        f"Ratios over trials with {100 * CONFIDENCE:.0f} % confidence intervals. {of_searches}No difference: "
-        f"the interval lies within {digits(100 * margin)} % of 1 (of shares, within {100 * SHARE_MARGIN:g} percentage "
-        f"points). {how} Each comparison is judged alone: if both sides were equal, {digits(chance)} of "
-        f"{plural(n_decided, 'comparison')} would show a difference by chance."
+        f"Ratios over trials with {100 * CONFIDENCE:.0f} % confidence intervals. {of_searches}No significant "
+        f"difference: the interval lies within {digits(100 * margin)} % of 1 (of shares, within "
+        f"{100 * SHARE_MARGIN:g} percentage points). {how} Each comparison is judged alone: if both sides "
+        f"were equal, {digits(chance)} of {plural(n_decided, 'comparison')} would show a difference by chance."
     )
 
 
