@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,14 +51,21 @@ def serving(folder: Path, namespaces: Sequence[str], preparation: str = "true") 
         f"IdentityFile {folder}/user\nIdentitiesOnly yes\nUserKnownHostsFile {folder}/known\n"
     )
     command = [required("unshare"), *namespaces, "sh", "-c", SERVE, str(sshd()), str(folder), preparation]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as daemon:
-        assert daemon.stderr is not None
-        assert "listening" in daemon.stderr.readline()
+    log = folder / "log"  # a pipe that nobody reads is full after some hundred connections, and then nobody is let in
+    with log.open("w") as said, subprocess.Popen(command, stderr=said) as daemon:
         try:
+            _await_line("listening", log)
+            (folder / "pid").write_text(str(daemon.pid))
             yield f"root@127.0.0.1:{port}"
         finally:
             daemon.kill()  # `unshare` passes on no other signal
-            daemon.stderr.read()
+
+
+def _await_line(words: str, log: Path) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while words not in (said := log.read_text()):
+        assert time.monotonic() < deadline, said
+        time.sleep(0.005)
 
 
 def nothing_is_left(state: Path) -> None:

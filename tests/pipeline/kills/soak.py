@@ -62,6 +62,8 @@ class Soak:
 
     folder: Path
     mark: str
+    machine: Path | None
+    """The temporary folder of the machine that SSH reaches, as it is seen from here."""
     wanted: int
     chance: random.Random
     found: Found = field(default_factory=Found)
@@ -176,10 +178,14 @@ class Soak:
 
     def _check_left(self, when: str) -> None:
         deadline = time.monotonic() + PATIENCE_S
-        while (left := left_of(os.environ, self.mark)) and time.monotonic() < deadline:
+        while (left := self._left()) and time.monotonic() < deadline:
             time.sleep(0.05)
         if left:
             self._problem(f"{when}: {left}")
+
+    def _left(self) -> dict[str, list[str]]:
+        elsewhere = sorted(path.name for path in self.machine.iterdir()) if self.machine else []
+        return left_of(os.environ, self.mark) | ({"on the other machine": elsewhere} if elsewhere else {})
 
     def _check_run(self, run: RunFolder, disturbed: set[str]) -> None:
         """All that was planned is there, once; what nobody disturbed is as if nothing had been killed."""
@@ -229,12 +235,12 @@ def _under_way(run: RunFolder) -> list[str]:
 
 
 @contextmanager
-def own_places(folder: Path) -> Iterator[None]:
+def own_places(folder: Path) -> Iterator[Path]:
     """Folders of its own for all that a campaign makes; short, as paths of sockets have to be."""
     with tempfile.TemporaryDirectory(prefix="mms", dir="/tmp") as temporary:
         os.environ |= {"XDG_STATE_HOME": str(folder / "state"), "TMPDIR": temporary}
         tempfile.tempdir = None
-        yield
+        yield Path(temporary)
 
 
 def main() -> int:
@@ -244,14 +250,16 @@ def main() -> int:
     for module in ("middlemark.campaign.campaign", "middlemark.report.output.live", "middlemark.report.output.html"):
         importlib.import_module(module)
     with ExitStack() as stack:
-        target = None
+        temporary = stack.enter_context(own_places(folder))
+        target = machine = None
         if sshd() is not None:
             keys = folder / "sshd"
             keys.mkdir()
-            target = stack.enter_context(serving(keys, ["--mount"]))
+            # A trial's folder has the same path on each machine.
+            target = stack.enter_context(serving(keys, ["--mount"], f"mount -t tmpfs tmpfs {temporary}"))
+            machine = Path("/proc", (keys / "pid").read_text(), "root", temporary.relative_to("/"))
             os.environ[CONFIGURATION_VARIABLE] = str(keys / "config")
-        stack.enter_context(own_places(folder))
-        found = Soak(folder, mark, wanted, random.Random(seed)).run(list(suites(target)))
+        found = Soak(folder, mark, machine, wanted, random.Random(seed)).run(list(suites(target)))
         abandoned.sweep()
     facts = {**vars(found), "all_kills": found.all_kills, "seed": seed}
     print(json.dumps(facts, indent=1))

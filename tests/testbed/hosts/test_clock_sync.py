@@ -9,7 +9,7 @@ from typing import cast
 import psutil
 import pytest
 
-from middlemark.errors import EnvironmentUnusable
+from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable
 from middlemark.testbed.hosts import clock_sync
 from middlemark.testbed.hosts.clock_sync import Reading, measured_offset, parsed_ptp, ptp_clock
 from middlemark.testbed.hosts.ssh import SshHost
@@ -65,6 +65,7 @@ class OtherMachine:
 
     pmc: Path
     name: str = "there"
+    is_connected: bool = True
 
     def command(self, words: Iterable[str]) -> list[str]:
         first, *others = words
@@ -120,6 +121,18 @@ def test_a_probe_that_does_not_tell_the_clock_is_heard_within_bounds(
         measured_offset(cast("SshHost", OtherMachine(tmp_path / "pmc")), probe, entries)
     assert said in caught.value.text
     assert len(caught.value.text) < 2000
+
+
+@pytest.mark.parametrize(("is_connected", "kind"), [(True, EnvironmentNotReady), (False, EnvironmentBroke)])
+def test_a_remark_where_the_connection_has_ended_is_of_an_environment_that_broke(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_connected: bool, kind: type[EnvironmentUnusable]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    probe = tmp_path / "probe.py"
+    probe.write_text("import sys\nsys.stdin.buffer.read(1)\nprint('Control socket: connection refused')\n")
+    host = OtherMachine(tmp_path / "pmc", is_connected=is_connected)
+    with ledger.opened() as entries, pytest.raises(kind, match="not what the clock is"):
+        measured_offset(cast("SshHost", host), probe, entries)
 
 
 @pytest.mark.parametrize("doing", ["cat /dev/zero", "sleep 600"])

@@ -130,7 +130,7 @@ class Reading:
 def measured_offset(host: SshHost, probe: Path, ledger: Ledger) -> ClockOffset:
     """The offset of the host's monotonic clock now."""
     with _asking(host, probe, ledger) as asking:
-        readings = [_exchange(asking) for _ in range(EXCHANGES)]
+        readings = [_exchange(asking, host) for _ in range(EXCHANGES)]
     exchanged = estimate([exchange for exchange, _ in readings])
     if exchanged is None:
         raise EnvironmentNotReady(
@@ -150,7 +150,7 @@ def _asking(host: Host, probe: Path, ledger: Ledger) -> Iterator[LineProcess]:
         asking.end()
 
 
-def _exchange(asking: LineProcess) -> tuple[Exchange, Reading]:
+def _exchange(asking: LineProcess, host: SshHost) -> tuple[Exchange, Reading]:
     asked_ns = time.monotonic_ns()
     asking.tell("")  # each byte, and so the end of a line, is answered once
     line = asking.line()
@@ -159,7 +159,8 @@ def _exchange(asking: LineProcess) -> tuple[Exchange, Reading]:
         reading = Reading(**{name: int(value) for name, value in dict(json.loads(line or "")).items()})
     except (ValueError, TypeError, RecursionError) as cause:
         said = repr(line[:LONGEST_REMARK]) if line else "nothing: it has ended, or does not answer"
-        raise (EnvironmentNotReady if line else EnvironmentBroke)(
+        # Where the connection ends, the client says so, and the probe is heard over another one, if at all.
+        raise (EnvironmentNotReady if line and host.is_connected else EnvironmentBroke)(
             f"`middlemark-probe clock` says {said}, not what the clock is", remedy="try it on the host: it says why"
         ) from cause
     return Exchange(asked_ns, reading.monotonic_ns, answered_ns), reading

@@ -116,6 +116,11 @@ class SshHost(Host):
     """The address of this machine that it sees."""
 
     @property
+    def is_connected(self) -> bool:
+        """Whether the connection that it was prepared over still is."""
+        return self.connection.lifeline.is_alive
+
+    @property
     def shares_memory(self) -> bool:
         """It is another machine."""
         return False
