@@ -103,6 +103,11 @@ def test_findings_are_a_table_for_every_writer(written: tuple[ReproducedPaper, s
         ("2", "holds"),
         ("3", "undecided"),
     ]
+    assert [row[-2] for row in findings_table(reproduced.findings).lines] == [
+        "",
+        "workload, radar in place of imu: holds",
+        "",
+    ]
 
 
 def test_the_terminal_and_the_data_say_the_same(written: tuple[ReproducedPaper, str]) -> None:

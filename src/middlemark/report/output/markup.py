@@ -26,7 +26,7 @@ def table_rows(table: Table) -> Markup:
 def _row(first: Cell, others: list[Cell], kinds: list[Holds]) -> str:
     name = escape(first.text)
     cells = "".join(
-        f'<td class="words">{escape(cell.line)}</td>' if holds is Holds.SENTENCES else _value_cell(cell)
+        f'<td class="words">{marked(cell.line)}</td>' if holds is Holds.SENTENCES else _value_cell(cell)
         for cell, holds in zip(others, kinds, strict=True)
     )
     return f'<tr data-series="{name}"><th scope="row">{name}</th>{cells}</tr>\n'

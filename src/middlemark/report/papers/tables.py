@@ -30,18 +30,26 @@ Group = tuple[tuple[str, str], ...]
 
 def findings_table(findings: Sequence[JudgedFinding]) -> Table:
     """Every finding with its verdict."""
-    columns = (*named("finding", "verdict"), sentences("what the paper says"), *values("claims"), sentences("open"))
+    columns = (*named("finding", "verdict"), sentences("what the paper says"), *values("claims"))
+    columns += (sentences("explained by"), sentences("open"))
     rows = [
         (
             str(finding.finding.finding),
             finding.judgement.value,
             finding.finding.says,
             came_to(finding),
+            explained_by(finding),
             what_decides(finding),
         )
         for finding in findings
     ]
     return table("Findings", columns, rows, FINDINGS)
+
+
+def explained_by(finding: JudgedFinding) -> str:
+    """The one setting that it comes from, and whether its experiments show that; empty where there is none."""
+    explained = finding.explained
+    return f"{explained.explanation.setting}: {explained.judgement.value}" if explained else ""
 
 
 def came_to(finding: JudgedFinding) -> str:
@@ -71,7 +79,8 @@ def _reasons(finding: JudgedFinding) -> Iterable[str]:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}." if text else ""
+    """Without a capital: many begin with a middleware's name, which is written as it is."""
+    return f"{text}." if text else ""
 
 
 def headline(findings: Sequence[JudgedFinding]) -> str:

@@ -12,7 +12,7 @@ from middlemark.analysis.decisions.paper_findings import JudgedExplanation
 from middlemark.analysis.reproduced import ReproducedPaper
 from middlemark.report.conclusions.claims import STYLES, as_data
 from middlemark.report.conclusions.comparison import json_values
-from middlemark.report.papers.tables import agreement_words, came_to, headline, what_decides
+from middlemark.report.papers.tables import agreement_words, came_to, explained_by, headline, what_decides
 from middlemark.suite.yaml.quantity import plural
 
 
@@ -25,9 +25,8 @@ def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
         words = Text(finding.finding.says)
         if why := what_decides(finding):
             words.append(f"\n{why}", "dim")
-        if finding.explained:
-            setting, says = finding.explained.explanation.setting, finding.explained.explanation.says
-            words.append(f"\nExplained by {setting}: {finding.explained.judgement.value}. {says}", "dim")
+        if explained := explained_by(finding):
+            words.append(f"\nexplained by {explained}", "dim")
         verdict = Text(finding.judgement.value, STYLES[finding.judgement])
         grid.add_row(Text(str(finding.finding.finding)), verdict, words, Text(came_to(finding)))
     console.print(grid)
