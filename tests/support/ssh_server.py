@@ -3,7 +3,6 @@
 import os
 import socket
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.processes import abandoned, procfs
 from middlemark.testbed.processes.child import required
 from middlemark.testbed.processes.ledger import Ledger
+from testbeds import until
 
 DEADLINE_S = 20.0
 
@@ -54,18 +54,11 @@ def serving(folder: Path, namespaces: Sequence[str], preparation: str = "true") 
     log = folder / "log"  # a pipe that nobody reads is full after some hundred connections, and then nobody is let in
     with log.open("w") as said, subprocess.Popen(command, stderr=said) as daemon:
         try:
-            _await_line("listening", log)
+            until(lambda: "listening" in log.read_text())
             (folder / "pid").write_text(str(daemon.pid))
             yield f"root@127.0.0.1:{port}"
         finally:
             daemon.kill()  # `unshare` passes on no other signal
-
-
-def _await_line(words: str, log: Path) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while words not in (said := log.read_text()):
-        assert time.monotonic() < deadline, said
-        time.sleep(0.005)
 
 
 def nothing_is_left(state: Path) -> None:
