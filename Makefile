@@ -34,12 +34,12 @@ $(STAMPS)/%-packages: setup/debian/packages.txt | $(STAMPS)/toolchains
 
 $(STAMPS)/python: setup/requirements/run.txt setup/requirements/dev.txt pyproject.toml | $(STAMPS)/toolchains $(STAMPS)/run-packages
 	@echo "setup: Python environment in $(VENV)"
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r setup/requirements/dev.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(STAMPS)/sbom-python: setup/requirements/sbom.txt | $(STAMPS)/python
+$(STAMPS)/sbom-python: setup/requirements/sbom.txt $(STAMPS)/python
 	@$(PYTHON) -m venv $(VENV)/sbom
 	@$(VENV)/sbom/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@

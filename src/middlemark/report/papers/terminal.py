@@ -25,8 +25,8 @@ def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
         words = Text(finding.finding.says)
         if why := what_decides(finding):
             words.append(f"\n{why}", "dim")
-        if explained := explained_by(finding):
-            words.append(f"\nexplained by {explained}", "dim")
+        if finding.explained:
+            words.append(f"\nexplained by {explained_by(finding)}. {finding.explained.explanation.says}", "dim")
         verdict = Text(finding.judgement.value, STYLES[finding.judgement])
         grid.add_row(Text(str(finding.finding.finding)), verdict, words, Text(came_to(finding)))
     console.print(grid)
