@@ -159,6 +159,12 @@ fn message_options() -> Vec<OptionDescription> {
             "rumqttc's channel between publish call and connection; full, it blocks or refuses as congestion asks.",
         ),
         integer(
+            "client_send_buffer_bytes",
+            0..=1 << 30,
+            0,
+            "rumqttc's set_tcp_send_buffer_size: room for what the broker has not yet taken; 0: as the kernel sizes it.",
+        ),
+        integer(
             "client_retry_ms",
             1..=60_000,
             1000,

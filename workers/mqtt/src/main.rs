@@ -11,6 +11,7 @@ mod link;
 mod profiles;
 mod program;
 mod publisher;
+mod send_buffer;
 mod session;
 
 use std::process::ExitCode;

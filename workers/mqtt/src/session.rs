@@ -16,7 +16,7 @@ use rumqttc::{AsyncClient, MqttOptions, NetworkOptions, Transport};
 use crate::client::within;
 use crate::link::{Link, Note};
 use crate::publisher::TopicPublisher;
-use crate::{client, configuration, description, level};
+use crate::{client, configuration, description, level, send_buffer};
 
 /// How long the broker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -77,6 +77,9 @@ impl Connected {
         let packet_bytes = largest_packet_bytes(context.channels);
         let mut network = NetworkOptions::new();
         network.set_tcp_nodelay(context.options.boolean("client_tcp_nodelay"));
+        if let Some(bytes) = send_buffer_bytes(context) {
+            network.set_tcp_send_buffer_size(bytes);
+        }
         let queue_messages = at_most_queued(context, "client_queue_messages");
         let (client, connection) = client::open(client_options(context, packet_bytes), network, queue_messages)?;
         let link = Arc::new(Link::default());
@@ -214,6 +217,15 @@ fn at_most_queued(context: &Context<'_>, option: &str) -> usize {
     (context.options.integer(option) as usize).min(queued.unwrap_or(usize::MAX))
 }
 
+/// Room in the kernel, where it is not the kernel that sizes it; rumqttc sets it for TCP alone.
+fn send_buffer_bytes(context: &Context<'_>) -> Option<u32> {
+    let asked_bytes = context.options.integer("client_send_buffer_bytes") as u64;
+    let is_tcp = context.options.text("transport") == "tcp";
+    is_tcp
+        .then(|| send_buffer::bytes(asked_bytes, context.channels))
+        .flatten()
+}
+
 /// The client joins host and port by a colon and has them looked up.
 fn host(address: std::net::IpAddr) -> String {
     match address {
@@ -236,6 +248,8 @@ fn settings(context: &Context<'_>, packet_bytes: usize) -> BTreeMap<String, Stri
     for option in ["client_queue_messages", "client_inflight_messages"] {
         settings.insert(option.into(), at_most_queued(context, option).to_string());
     }
+    let send_buffer = send_buffer_bytes(context).map_or("as the kernel sizes it".into(), |bytes| bytes.to_string());
+    settings.insert("client_send_buffer_bytes".into(), send_buffer);
     settings.insert("protocol".into(), "MQTT 3.1.1".into());
     settings.insert("client_max_packet_bytes".into(), packet_bytes.to_string());
     settings.insert("client_clean_session".into(), "true".into());
