@@ -13,15 +13,13 @@ use crate::train::arrivals::Arrivals;
 use crate::train::departures::Departures;
 use crate::wire::checksums;
 use crate::wire::datagram::{ETHERNET_BYTES, Header, Kind, ip_udp_bytes};
-use crate::wire::message::{Arrived, Request, Train};
+use crate::wire::message::{Arrived, MOST_WAGONS, Request, Train};
 use crate::wire::socket::Arrival;
 
 /// How often the answering side's counts are requested.
 const ASK_EVERY_NS: i64 = 20_000_000;
 /// More is offered than a link transmits, so that frames are missing for ever; the answer queues behind the others.
 const RATE_SETTLE_NS: i64 = 0;
-/// More datagrams than any socket sends in the longest train.
-const MOST: u32 = 100_000_000;
 
 /// What was sent of a train, and what arrived of it.
 type Account = (u32, Arrived);
@@ -84,7 +82,7 @@ fn rate_train(spec: &RateSpec, ip_udp_bytes: usize) -> Train {
         size_bytes: spec.mtu_bytes - ip_udp_bytes,
         interval_ns,
         catches_up: interval_ns > 0,
-        most: MOST,
+        most: MOST_WAGONS,
         longest_ns: spec.duration_ns,
     }
 }

@@ -25,6 +25,12 @@ impl Count {
         Count(self.0.wrapping_add(1) & (u32::MAX >> 1))
     }
 
+    /// Anything that another process may have left there.
+    #[cfg(test)]
+    pub(crate) fn at(count: u32) -> Count {
+        Count(count & (u32::MAX >> 1))
+    }
+
     /// How many slots `self` is ahead of `other`.
     #[inline]
     pub(crate) fn ahead_of(self, other: Count) -> u32 {

@@ -116,7 +116,9 @@ impl Writer {
         let mut gives_up = None;
         loop {
             let slowest = self.slowest().ok_or(Full::Nobody)?;
-            self.room = self.segment.layout().slots() - self.written.ahead_of(slowest.taken);
+            // A place that says what no reader can have taken gives no room.
+            let ahead = self.written.ahead_of(slowest.taken);
+            self.room = self.segment.layout().slots().saturating_sub(ahead);
             if self.room > 0 {
                 return Ok(());
             }
@@ -178,4 +180,20 @@ struct Follower {
     reader: usize,
     attachments: u32,
     taken: Count,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reader;
+
+    #[test]
+    fn a_place_that_says_what_nobody_can_have_taken_gives_no_room() {
+        let name = format!("middlemark-ring-place-{}", std::process::id());
+        let layout = Layout::new(64, 1, 4);
+        let mut writer = Writer::attach(&name, layout, WhenFull::Refuse).unwrap();
+        let _reader = Reader::attach(&name, layout, 0).unwrap();
+        writer.segment().place(0).taken.0.set(Count::at(1));
+        assert_eq!(writer.write_copy(&[7; 64]), Err(Full::Behind));
+    }
 }

@@ -1,7 +1,7 @@
 //! Counts what arrives of a train: each number once, copies, those out of order, and the time they took.
 
 use crate::train::pace::Pace;
-use crate::wire::message::Arrived;
+use crate::wire::message::{Arrived, MOST_WAGONS};
 
 /// What has arrived of one train so far.
 #[derive(Default)]
@@ -27,6 +27,9 @@ impl Arrivals {
 
     /// One arrived.
     pub(crate) fn count(&mut self, number: u32, arrived_ns: i64) {
+        if number >= MOST_WAGONS {
+            return; // Nobody sent it, and it would have memory taken for all below it.
+        }
         let (word, bit) = (number as usize / 64, 1_u64 << (number % 64));
         if self.seen.len() <= word {
             self.seen.resize(word + 1, 0);
@@ -99,6 +102,13 @@ mod tests {
         }
         let counts = arrivals.counts(0);
         assert_eq!((counts.reordered, counts.overtaking), (5, 2));
+    }
+
+    #[test]
+    fn a_number_beyond_any_train_takes_no_memory() {
+        let mut arrivals = Arrivals::new(0);
+        arrivals.count(u32::MAX, 0);
+        assert_eq!((arrivals.counts(0), arrivals.seen.len()), (Arrived::default(), 0));
     }
 
     #[test]

@@ -7,6 +7,8 @@ use crate::wire::message::Train;
 
 /// Datagrams that are sent before others get their turn.
 const PORTION: u32 = 64;
+/// No measurement sends for longer, whoever asks for it.
+const LONGEST_NS: i64 = 3_600_000_000_000;
 /// How soon to try again when the socket took nothing.
 const RETRY_NS: i64 = 100_000;
 
@@ -29,7 +31,7 @@ impl Departures {
             train,
             session,
             to,
-            end_ns: begin_ns + train.longest_ns,
+            end_ns: begin_ns + train.longest_ns.clamp(0, LONGEST_NS),
             due_ns: begin_ns,
             held_until_ns: begin_ns,
             sent: 0,
@@ -76,7 +78,8 @@ impl Departures {
                 return;
             }
             self.sent += 1;
-            self.due_ns = interval_ns + if catches_up { self.due_ns } else { now_ns };
+            let from_ns = if catches_up { self.due_ns } else { now_ns };
+            self.due_ns = from_ns.saturating_add(interval_ns);
         }
     }
 }
@@ -120,6 +123,25 @@ mod tests {
     fn one_that_does_not_keeps_its_distance() {
         let sent = numbers(&mut departures(false, 5), &[1000, 1310, 1400, 1410]);
         assert_eq!(sent, [vec![0], vec![1], vec![], vec![2]]);
+    }
+
+    #[test]
+    fn a_train_has_an_end_whatever_is_asked_for() {
+        let asked = departures(true, 5).train;
+        let begin_ns = 1_000_000_000;
+        let begun = |train| Departures::new(train, 1, ([127, 0, 0, 1], 9).into(), begin_ns);
+        let mut rare = begun(Train {
+            interval_ns: i64::MAX,
+            ..asked
+        });
+        assert_eq!(numbers(&mut rare, &[begin_ns, begin_ns + 1]), [vec![0], vec![]]);
+        let mut for_ever = begun(Train {
+            longest_ns: i64::MAX,
+            ..asked
+        });
+        assert_eq!(for_ever.next_ns(), Some(begin_ns));
+        for_ever.send_due(begin_ns + LONGEST_NS - 1, |_, _| false);
+        assert_eq!(for_ever.next_ns(), None);
     }
 
     #[test]

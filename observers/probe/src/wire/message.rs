@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// No train has more: more datagrams than any socket sends in the longest.
+pub(crate) const MOST_WAGONS: u32 = 100_000_000;
+
 /// A train of numbered datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Train {

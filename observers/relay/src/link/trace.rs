@@ -65,7 +65,7 @@ impl Trace {
 
     /// When the next point is due.
     pub(crate) fn next_ns(&self) -> Option<i64> {
-        Some(self.begin_ns? + self.points.get(self.next)?.at_ns)
+        Some(self.begin_ns?.saturating_add(self.points.get(self.next)?.at_ns))
     }
 
     /// The next point when it is due.
@@ -104,6 +104,13 @@ mod tests {
         }
         assert_eq!(instants, [None, Some(0), None, Some(10), Some(20), None]);
         assert_eq!(trace.next_ns(), None);
+    }
+
+    #[test]
+    fn a_point_that_never_comes_is_never_due() {
+        let mut trace = Trace::new(points(r#"[{"at_ns": 9223372036854775807}]"#));
+        trace.begin(1000);
+        assert!(trace.step(2000).is_none());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! It runs when nothing is recorded any more and computes nothing; the records are those of the contract.
 
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -57,5 +57,28 @@ pub(crate) fn write_histograms(path: &Path, flows: &[Beyond<'_>]) -> io::Result<
         log.write_histogram(&histogram, Duration::ZERO, Duration::ZERO, Tag::new(&flow.tag))
             .map_err(|error| io::Error::other(format!("{error:?}")))?;
     }
-    Ok(())
+    drop(log);
+    out.flush() // A drop doesn't tell what it could not write.
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_whatever_is_written() {
+        let full = Path::new("/dev/full");
+        let latencies = Overflow::new();
+        latencies.record(7);
+        let beyond = Beyond {
+            tag: "flow".into(),
+            latencies: &latencies,
+        };
+        for written in [
+            write_records(full, [7_u64].into_iter()),
+            write_histograms(full, &[beyond]),
+        ] {
+            assert_eq!(written.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        }
+    }
 }

@@ -210,7 +210,7 @@ impl ReceiverState {
             return;
         }
         self.pass_on(header, received_ns);
-        let latency_ns = received_ns - header.sent_ns;
+        let latency_ns = received_ns.saturating_sub(header.sent_ns);
         if latency_ns > self.late_after_ns {
             flow.late.fetch_add(1, Relaxed);
         }
@@ -230,8 +230,8 @@ impl ReceiverState {
     #[inline]
     fn logged_ns(&self, header: &Header, received_ns: i64) -> i64 {
         match self.part {
-            Part::Client(_) => received_ns - header.intended_ns,
-            _ => received_ns - header.sent_ns,
+            Part::Client(_) => received_ns.saturating_sub(header.intended_ns),
+            _ => received_ns.saturating_sub(header.sent_ns),
         }
     }
 

@@ -76,7 +76,9 @@ fn what_is_wrong_is_counted_by_what_is_wrong_with_it() {
     receiver.receive(&message(0, 0, |header| header.sent_ns = i64::MAX));
     assert_eq!(state.flows[0].negative.load(Relaxed), 1);
     receiver.receive(&message(0, 1, |header| header.sent_ns -= 2_000_000_000));
-    assert_eq!((state.flows[0].late.load(Relaxed), state.flows[0].arrived()), (1, 2));
+    receiver.receive(&message(0, 2, |header| header.sent_ns = i64::MIN));
+    assert_eq!((state.flows[0].late.load(Relaxed), state.flows[0].arrived()), (2, 3));
+    assert_eq!(state.flows[0].negative.load(Relaxed), 1);
 }
 
 #[test]
