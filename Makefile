@@ -89,7 +89,8 @@ FUZZ_SECONDS ?= 600
 
 fuzz: setup ## try mutated inputs of every kind that others may have made (10 minutes; SEED, FUZZ_SECONDS, KINDS)
 	@echo "seed $(SEED)"
-	PYTHONPATH=tests/support:tests/support/runs:tests/support/campaigns $(BIN)/python tests/fuzz/search.py $(SEED) $(FUZZ_SECONDS) $(KINDS)
+	PYTHONPATH=tests/support:tests/support/runs:tests/support/campaigns $(BIN)/python tests/fuzz/search.py $(SEED) $$(($(FUZZ_SECONDS) * 4 / 5)) $(KINDS)
+	$(if $(KINDS),,$(BIN)/python tests/fuzz/native.py $(SEED) $$(($(FUZZ_SECONDS) / 5)))
 
 SOAK_KILLS ?= 500
 SOAK_SEED ?= $(shell date +%s)

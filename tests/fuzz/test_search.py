@@ -35,7 +35,7 @@ JUDGED = """
 import json, os, bounds, kinds
 from pathlib import Path
 
-bounds.MOST_CPU_SECONDS, bounds.MOST_BYTES = 1, 600 << 20
+bounds.MOST_CPU_SECONDS, bounds.MOST_BYTES = 3, 600 << 20
 outside = Path(os.environ["OUTSIDE"])
 
 def spin(path):

@@ -184,6 +184,9 @@ struct Follower {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::Reader;
 
@@ -195,5 +198,60 @@ mod tests {
         let _reader = Reader::attach(&name, layout, 0).unwrap();
         writer.segment().place(0).taken.0.set(Count::at(1));
         assert_eq!(writer.write_copy(&[7; 64]), Err(Full::Behind));
+    }
+
+    const SLOTS: u32 = 4;
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Write,
+        Take,
+        SetTaken(u32),
+        SetWritten(u32),
+        SetAttachments(u32),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let count = || prop_oneof![0..10u32, any::<u32>()];
+        prop_oneof![
+            4 => Just(Step::Write),
+            2 => Just(Step::Take),
+            1 => count().prop_map(Step::SetTaken),
+            1 => count().prop_map(Step::SetWritten),
+            1 => count().prop_map(Step::SetAttachments),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_another_process_leaves_in_the_header_a_writer_stays_within_a_ring(steps in vec(step(), 0..60)) {
+            let name = format!("middlemark-ring-hostile-{}", std::process::id());
+            let layout = Layout::new(64, 1, SLOTS as usize);
+            let mut writer = Writer::attach(&name, layout, WhenFull::Refuse).unwrap();
+            let mut reader = Reader::attach(&name, layout, 0).unwrap();
+            let segment = writer.segment();
+            let mut ahead = 0;
+            for step in steps {
+                match step {
+                    Step::Write => match writer.write(|slot| slot.fill(MaybeUninit::new(7))) {
+                        Ok(()) => ahead += 1,
+                        Err(Full::Behind | Full::Nobody) => ahead = 0,
+                        Err(Full::TimedOut) => prop_assert!(false, "it was to refuse"),
+                    },
+                    Step::Take => {
+                        reader.take(|message| assert_eq!(message.len(), 64));
+                        ahead = 0;
+                    }
+                    Step::SetTaken(count) => {
+                        segment.place(0).taken.0.set(Count::at(count));
+                        ahead = 0;
+                    }
+                    Step::SetWritten(count) => segment.head().written.set(Count::at(count)),
+                    Step::SetAttachments(count) => segment.place(0).attachments.store(count, Ordering::SeqCst),
+                }
+                prop_assert!(ahead <= 2 * SLOTS, "{ahead} without a look at who reads");
+                prop_assert!(writer.room <= SLOTS);
+            }
+        }
     }
 }

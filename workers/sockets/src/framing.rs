@@ -64,7 +64,33 @@ impl StreamReader {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn whatever_a_peer_sends_every_byte_is_delivered_once_and_in_order(
+            stream in vec(any::<u8>(), 0..5000), steps in vec(1..3000usize, 1..20), largest in 2..400usize,
+        ) {
+            // The first byte of a message is what its peer says of its size.
+            let length = |begun: &[u8]| begun.first().map(|byte| 1 + usize::from(*byte) % largest);
+            let mut reader = StreamReader::new(largest);
+            let mut received = Vec::new();
+            let mut rest = stream.as_slice();
+            for step in steps.iter().cycle() {
+                let mut trickle = Trickle(rest, *step);
+                let goes_on = reader.read(&mut trickle, length, |message| received.extend_from_slice(message)).unwrap();
+                rest = trickle.0;
+                if !goes_on {
+                    break;
+                }
+            }
+            prop_assert!(rest.is_empty());
+            prop_assert!(stream.starts_with(&received) && stream.len() - received.len() < largest);
+        }
+    }
 
     /// Gives at most `step` bytes a call.
     struct Trickle<'a>(&'a [u8], usize);
@@ -97,6 +123,7 @@ mod tests {
             assert_eq!(received, sent, "cut into {step}");
         }
     }
+
     #[test]
     fn messages_of_many_sizes_come_whole_and_in_order_however_the_stream_is_cut() {
         // Each message's first two bytes are its length.

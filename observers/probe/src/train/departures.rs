@@ -86,6 +86,8 @@ impl Departures {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn departures(catches_up: bool, most: u32) -> Departures {
@@ -111,6 +113,31 @@ mod tests {
             numbers
         };
         instants_ns.iter().map(&mut sent).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_train_is_asked_for_has_an_end_and_datagrams_that_fit(
+            (id, size_bytes, most) in any::<(u32, usize, u32)>(),
+            (interval_ns, longest_ns) in (prop_oneof![any::<i64>(), -5..100i64], any::<i64>()),
+            catches_up in any::<bool>(),
+            waits in proptest::collection::vec(0..1_000_000_000_000i64, 1..20),
+        ) {
+            let train = Train { id, size_bytes, interval_ns, catches_up, most, longest_ns };
+            let begin_ns = 1_000_000_000;
+            let mut departures = Departures::new(train, 1, ([127, 0, 0, 1], 9).into(), begin_ns);
+            let mut now_ns = begin_ns;
+            for wait_ns in waits {
+                now_ns += wait_ns;
+                let mut sent = 0;
+                departures.send_due(now_ns, |datagram, _| {
+                    sent += 1;
+                    (HEADER_BYTES..=LARGEST_BYTES).contains(&datagram.len())
+                });
+                prop_assert!(sent <= PORTION);
+            }
+            prop_assert!(departures.next_ns().is_none_or(|next_ns| next_ns < begin_ns + LONGEST_NS));
+        }
     }
 
     #[test]

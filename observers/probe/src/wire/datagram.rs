@@ -72,7 +72,29 @@ impl Header {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::wire::message::{Reply, Request};
+
+    proptest! {
+        #[test]
+        fn whatever_arrives_is_a_datagram_of_a_probe_or_passed_over(
+            kind in 0..6u32, mark in any::<bool>(), rest in proptest::collection::vec(any::<u8>(), 0..100),
+        ) {
+            let begin = if mark { MARK } else { 0 };
+            let datagram = [begin.to_le_bytes().as_slice(), &kind.to_le_bytes(), &rest].concat();
+            let read = Header::read(&datagram);
+            prop_assert_eq!(read.is_some(), mark && kind < 5 && datagram.len() >= HEADER_BYTES);
+            if let Some(header) = read {
+                let mut again = datagram.clone();
+                header.write(&mut again);
+                prop_assert_eq!(&again, &datagram);
+                let _ = serde_json::from_slice::<Request>(&datagram[HEADER_BYTES..]);
+                let _ = serde_json::from_slice::<Reply>(&datagram[HEADER_BYTES..]);
+            }
+        }
+    }
 
     #[test]
     fn a_header_is_read_as_it_was_written() {

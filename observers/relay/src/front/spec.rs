@@ -76,7 +76,67 @@ impl Spec {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::btree_map;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::front::command::Command;
+    use crate::link::trace::Trace;
+
+    const FIELDS: [&str; 11] = [
+        "rate_bits_per_s",
+        "queue_frames",
+        "delay_ns",
+        "jitter_ns",
+        "distribution",
+        "keep_order",
+        "loss",
+        "duplication",
+        "reordering",
+        "corruption",
+        "at_ns",
+    ];
+
+    fn value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            4 => (0..3u64).prop_map(Value::from),
+            1 => any::<i64>().prop_map(Value::from),
+            1 => any::<u64>().prop_map(Value::from),
+            1 => any::<f64>().prop_map(Value::from),
+            1 => select(vec![Value::Null, json!(true), json!("uniform"), json!(""), json!([]), json!({})]),
+        ]
+    }
+
+    fn impairment() -> impl Strategy<Value = Value> {
+        btree_map(select(&FIELDS[..]), value(), 0..4).prop_map(|fields| json!(fields))
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_front_says_is_a_spec_and_a_command_within_bounds_or_refused(
+            (outgoing, incoming, point) in (impairment(), impairment(), impairment()),
+            (at_ns, begin_ns, now_ns) in (prop_oneof![0..9i64, any::<i64>()], any::<i64>(), any::<i64>()),
+            extra in any::<String>(),
+        ) {
+            let spec = json!({
+                "host_side": "a", "network_side": "b", "seed": 1, "outgoing": outgoing, "incoming": {},
+                "trace": [{"at_ns": at_ns, "outgoing": point}],
+            });
+            if let Ok(spec) = Spec::parse(&spec.to_string()) {
+                let mut trace = Trace::new(spec.trace);
+                trace.begin(begin_ns);
+                let due = trace.step(now_ns).is_some();
+                prop_assert_eq!(due, i128::from(begin_ns) + i128::from(at_ns) <= i128::from(now_ns));
+            }
+            let set = json!({"command": "set", "outgoing": outgoing, "incoming": incoming});
+            if let Ok(Command::Set { outgoing: Some(set), .. }) = Command::parse(&set.to_string()) {
+                prop_assert!(set.check("outgoing").is_ok());
+            }
+            prop_assert!(Spec::parse(&extra).is_err() && Command::parse(&extra).is_err());
+        }
+    }
 
     #[test]
     fn a_spec_needs_only_its_interfaces_and_a_seed() {

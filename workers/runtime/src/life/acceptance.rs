@@ -2,6 +2,8 @@
 //!
 //! Pure: it initialises nothing. What depends on the middleware's own rules is judged by [`crate::Middleware::accept`].
 
+#[cfg(test)]
+mod hostile;
 mod nodes;
 
 use std::collections::HashSet;

@@ -274,4 +274,6 @@ impl ReceiverState {
 }
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;
