@@ -61,6 +61,18 @@ def test_events_come_in_order_and_the_end_comes_last(tmp_path: Path) -> None:
     assert last_lines(tmp_path / "log") == ("why",)
 
 
+def test_what_a_worker_makes_is_its_users_alone(tmp_path: Path) -> None:
+    async def test() -> None:
+        ear = Ear()
+        worker = await started("umask", ear, tmp_path / "log")
+        await ear.until(2)
+        assert isinstance(ear.heard[0], Junk)
+        assert int(ear.heard[0].line, 8) == 0o077
+        await worker.end(1)
+
+    run(test())
+
+
 def test_what_is_told_comes_as_one_line_of_json(tmp_path: Path) -> None:
     async def test() -> None:
         ear = Ear()

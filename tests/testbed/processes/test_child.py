@@ -30,6 +30,13 @@ def test_an_observer_that_is_ready_goes_on() -> None:
         observer.end()
 
 
+def test_what_an_observer_makes_is_its_users_alone() -> None:
+    with ledger.opened() as entries:
+        process, _ = child.start("observes", ["sh", "-c", "umask"], entries)
+        output, _ = process.communicate()
+    assert int(output, 8) == 0o077
+
+
 def test_an_observer_that_refuses_is_ended_and_says_why() -> None:
     with ledger.opened() as entries:
         observer = NativeProcess(

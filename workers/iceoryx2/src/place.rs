@@ -10,7 +10,8 @@
 //! <folder>/nodes/…                                                 one folder for each process
 //! ```
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use iceoryx2::prelude::{Config, FileName, Path, SemanticString};
@@ -47,6 +48,15 @@ pub(crate) fn configuration(rendezvous: &Rendezvous) -> Result<Config, Middlewar
     let root = Path::new(folder.as_bytes()).map_err(|error| format!("'{folder}' can't be the root path: {error:?}"))?;
     config.global.set_root_path(&root);
     Ok(config)
+}
+
+/// Closes to other users the segment that all nodes of one prefix share, which iceoryx2 lets everybody write.
+pub(crate) fn close_to_others(rendezvous: &Rendezvous) -> Result<(), MiddlewareError> {
+    for path in shared_between_nodes(&prefix(rendezvous)) {
+        fs::set_permissions(&path, Permissions::from_mode(0o600))
+            .map_err(|error| format!("{} can't be closed to other users: {error}", path.display()))?;
+    }
+    Ok(())
 }
 
 /// Removes what iceoryx2 keeps between its processes' lives, once the last one of the trial has ended: folders that it

@@ -34,6 +34,7 @@ impl Iceoryx2Session {
             // Signals are the worker's: iceoryx2 would take SIGINT and SIGTERM for itself.
             .signal_handling_mode(SignalHandlingMode::Disabled)
             .create::<Kind>()?;
+        place::close_to_others(&rendezvous)?;
         Ok(Iceoryx2Session {
             node: Arc::new(node),
             options: context.options.clone(),

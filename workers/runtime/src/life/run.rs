@@ -7,9 +7,15 @@ use crate::life::{application, service};
 use crate::middleware::Middleware;
 use crate::process::wire;
 
+/// No other user opens the files, segments and sockets that a worker makes.
+const OWN_MASK: libc::mode_t = 0o077;
+
 /// Runs a worker's command line; a worker's `main` is this call and nothing else.
 #[must_use]
 pub fn run(middleware: &dyn Middleware) -> ExitCode {
+    // Of whoever starts it, Podman's `exec` passes no mask on.
+    // SAFETY: it only sets the process's mask, and no other thread runs yet.
+    unsafe { libc::umask(OWN_MASK) };
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["describe"] => {
