@@ -95,16 +95,11 @@ def test_words_arrive_as_they_are(host: SshHost) -> None:
     assert said == "".join(f"{word}|" for word in words)
 
 
-def test_what_a_program_makes_there_is_its_users_alone(host: SshHost) -> None:
-    with started(host, "sh", "-c", "umask") as process:
+def test_a_program_has_the_clients_mark_and_makes_files_for_its_user_alone(host: SshHost) -> None:
+    script = f"printenv {procfs.MARK_VARIABLE} {remote.REMOTE_VARIABLE}; umask"
+    with started(host, "sh", "-c", script, mark="a1b2") as process:
         said, _ = process.communicate(timeout=DEADLINE_S)
-    assert int(said, 8) == 0o077
-
-
-def test_the_mark_of_the_client_is_that_of_the_program(host: SshHost) -> None:
-    with started(host, "printenv", procfs.MARK_VARIABLE, remote.REMOTE_VARIABLE, mark="a1b2") as process:
-        said, _ = process.communicate(timeout=DEADLINE_S)
-    assert said.split() == ["a1b2", str(host.connection.folder.path)]
+    assert said.split() == ["a1b2", str(host.connection.folder.path), "0077"]
 
 
 def test_without_an_address_it_has_the_one_that_the_client_reached(host: SshHost) -> None:
