@@ -1,6 +1,7 @@
 """`middlemark gate`: exit codes, and what CI reads."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +11,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from behaviour import Behaviour
+from middlemark.analysis.compare.pairing import Pairs
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.plan import NoCommunication, Outcome
 from middlemark.plan.trial import MissingPath
+from middlemark.report.conclusions.gate import junit, markdown
 from middlemark.report.output.data import recompute_metrics
 from middlemark.results.run_folder import RunFolder
 from shared_runs import SharedRuns
@@ -108,6 +111,19 @@ def test_junit_and_markdown_tell_failed_passed_and_undecided(
     text = (tmp_path / "gate.md").read_text(encoding="utf-8")
     assert text.startswith("## Middlemark: ❌ 1 of 3 conditions failed, 1 passed, 1 undecided")
     assert "| head against 5 base runs, middleware=udp workload=imu | imu median(latency)" in text
+
+
+HOSTILE = "\x1b]52;c;Y2F0\x07 <b>\n\n# head\n@someone [x](https://example.org) ]]> \ud800"
+
+
+def test_what_a_run_names_breaks_no_junit_and_opens_nothing_in_markdown() -> None:
+    pairs = Pairs((), alone=(HOSTILE,), gone=(HOSTILE,))
+    (case,) = ET.fromstring(junit([], pairs)).iter("testcase")  # noqa: S314 - our own
+    assert "<b>" in (case.get("classname") or "")
+    text = markdown([], pairs)
+    assert [line for line in text.splitlines() if line.startswith("#")] == [text.splitlines()[0]]
+    obeyed = re.sub(r"\\.", "", text)
+    assert [each for each in ("\x1b", "@someone", "<", "[") if each in obeyed] == []
 
 
 @pytest.mark.parametrize(("undecided", "mark"), [("pass", "❔"), ("fail", "❌")])

@@ -88,6 +88,15 @@ mine.yaml:6:26: `kind: ssh` and `ssh: user@address` go together
 allowed: local, netns, ssh\
 """),
     ),
+    "a target that would be an option of the SSH client": (
+        "hosts: [a, b]\n",
+        'hosts: [a, {name: b, kind: ssh, ssh: "-oProxyCommand=id"}]\n',
+        snapshot("""\
+mine.yaml:6:37: `-oProxyCommand=id` is not allowed here
+  hosts: [a, {name: b, kind: ssh, ssh: "-oProxyCommand=id"}]
+allowed: a name that matches ^[A-Za-z0-9_\\[][A-Za-z0-9_.:@%\\[\\]+-]{0,254}$\
+"""),
+    ),
     "a quota without a unit": (
         "hosts: [a, b]\n",
         "hosts: [a, {name: b, cpu_quota: 50}]\n",
