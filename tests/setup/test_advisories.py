@@ -50,6 +50,21 @@ def test_packages_that_the_database_does_not_answer_for_are_not_clean() -> None:
     assert advisories.check_packages().database is None
 
 
+def test_without_the_service_packages_are_looked_for_in_a_copy_with_its_day(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answers: Answers
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = tmp_path / "middlemark/advisory-database/vulns/jinja2"
+    folder.mkdir(parents=True)
+    answers["git -C"] = CompletedProcess([], 0, "2024-10-10\n", "")
+    assert advisories.check_packages() == advisories.Checked("2024-10-10", found=False, said="")
+    range_of_all = "{type: ECOSYSTEM, events: [{introduced: '0'}]}"
+    (folder / "PYSEC-9.yaml").write_text(f"{{id: PYSEC-9, affected: [{{ranges: [{range_of_all}]}}]}}")
+    checked = advisories.check_packages()
+    assert checked.found
+    assert "PYSEC-9" in checked.said
+
+
 def test_a_vulnerable_package_is_a_finding(answers: Answers) -> None:
     answers["pip-audit"] = CompletedProcess([], 1, "jinja2 3.0 PYSEC-1", "Found 1 known vulnerability")
     checked = advisories.check_packages()
