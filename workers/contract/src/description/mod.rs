@@ -4,6 +4,7 @@ mod matching;
 mod profile;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,12 @@ pub enum Pattern {
     Unthrottled,
     /// A message, its answer, the next message (closed loop).
     PingPong,
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
 }
 
 /// A process that a middleware needs beside the applications.

@@ -1,5 +1,7 @@
 //! What is requested of a stream's delivery, in words of no middleware, and how much a queue has room for under it.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +94,12 @@ pub enum Reliability {
     Reliable,
 }
 
+impl fmt::Display for Reliability {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
+}
+
 /// Which messages are kept for a slow receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
@@ -127,6 +135,12 @@ pub enum HistoryKind {
     KeepAll,
 }
 
+impl fmt::Display for HistoryKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
+}
+
 /// Whether a late joiner gets earlier messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -135,6 +149,12 @@ pub enum Durability {
     Volatile,
     /// It gets the history of publishers that are still there.
     TransientLocal,
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
 }
 
 /// What becomes of a message for which a slow receiver has left no room.
@@ -148,9 +168,26 @@ pub enum Congestion {
     Drop,
 }
 
+impl fmt::Display for Congestion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_requested_is_shown_as_a_suite_spells_it() {
+        let shown = [
+            Reliability::BestEffort.to_string(),
+            HistoryKind::KeepAll.to_string(),
+            Durability::TransientLocal.to_string(),
+            Congestion::Drop.to_string(),
+        ];
+        assert_eq!(shown, ["best_effort", "keep_all", "transient_local", "drop"]);
+    }
 
     #[test]
     fn a_queue_has_room_for_a_few_of_the_largest_and_not_for_endlessly_many_of_the_smallest() {

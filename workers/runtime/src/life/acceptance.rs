@@ -7,6 +7,7 @@ mod hostile;
 mod nodes;
 
 use std::collections::HashSet;
+use std::fmt;
 
 use middlemark_contract::{
     ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Deliveries, Delivery, HistoryKind, Pattern, PatternSpec,
@@ -122,10 +123,7 @@ fn accept_stream(stream: &StreamSpec, capabilities: &Capabilities) -> Result<(),
     require(plain, "spec", || {
         format!("stream name '{name}' is not letters, digits and _")
     })?;
-    let pattern = pattern(&stream.pattern);
-    require(capabilities.patterns.contains(&pattern), "pattern", || {
-        format!("{pattern:?}: there are {:?}", capabilities.patterns)
-    })?;
+    require_one_of("pattern", pattern(&stream.pattern), &capabilities.patterns)?;
     accept_pattern(stream)?;
     accept_recorded(stream)?;
     accept_size("size_bytes", stream.size_bytes, capabilities)?;
@@ -133,30 +131,17 @@ fn accept_stream(stream: &StreamSpec, capabilities: &Capabilities) -> Result<(),
         accept_size("answer_bytes", answer_bytes, capabilities)?;
     }
     let qos = &stream.qos;
-    require(
-        capabilities.reliabilities.contains(&qos.reliability),
-        "reliability",
-        || format!("{:?}: there are {:?}", qos.reliability, capabilities.reliabilities),
-    )?;
-    require(
-        capabilities.durabilities.contains(&qos.durability),
-        "durability",
-        || format!("{:?}: there are {:?}", qos.durability, capabilities.durabilities),
-    )?;
+    require_one_of("reliability", qos.reliability, &capabilities.reliabilities)?;
+    require_one_of("durability", qos.durability, &capabilities.durabilities)?;
     accept_queue(qos, capabilities)?;
-    require(qos.level.is_none_or(|level| level <= 2), "level", || {
-        format!("level {:?}: there are 0, 1 and 2", qos.level)
-    })
+    qos.level
+        .map_or(Ok(()), |level| require_one_of("level", level, &[0, 1, 2]))
 }
 
 fn accept_queue(qos: &Qos, capabilities: &Capabilities) -> Result<(), Refusal> {
     let (history, congestion) = (qos.history.kind(), qos.congestion);
-    require(capabilities.congestion.contains(&congestion), "congestion", || {
-        format!("{congestion:?}: there are {:?}", capabilities.congestion)
-    })?;
-    require(capabilities.histories.contains(&history), "history", || {
-        format!("{history:?}: there are {:?}", capabilities.histories)
-    })?;
+    require_one_of("congestion", congestion, &capabilities.congestion)?;
+    require_one_of("history", history, &capabilities.histories)?;
     require(history == HistoryKind::KeepAll || !qos.blocks(), "congestion", || {
         "keep_last overwrites, so it can't block; ask for keep_all or for drop".into()
     })?;
@@ -243,6 +228,18 @@ fn pattern(spec: &PatternSpec) -> Pattern {
     }
 }
 
+/// In the words of the contract, which are those of a suite.
+fn require_one_of<T: Copy + PartialEq + fmt::Display>(
+    capability: &str,
+    requested: T,
+    has: &[T],
+) -> Result<(), Refusal> {
+    require(has.contains(&requested), capability, || {
+        let there: Vec<_> = has.iter().map(T::to_string).collect();
+        format!("it can't do {requested}, only {}", there.join(", "))
+    })
+}
+
 fn require(holds: bool, capability: &str, reason: impl FnOnce() -> String) -> Result<(), Refusal> {
     if holds {
         Ok(())
@@ -251,5 +248,20 @@ fn require(holds: bool, capability: &str, reason: impl FnOnce() -> String) -> Re
             capability: capability.into(),
             reason: reason(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use middlemark_contract::{Congestion, Reliability};
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_what_was_requested_and_what_there_is_in_the_words_of_a_suite() {
+        let refusal = require_one_of("reliability", Reliability::Reliable, &[Reliability::BestEffort]).unwrap_err();
+        assert_eq!(refusal.reason, "it can't do reliable, only best_effort");
+        let both = [Congestion::Block, Congestion::Drop];
+        assert!(require_one_of("congestion", Congestion::Block, &both).is_ok());
     }
 }
