@@ -18,24 +18,27 @@ from middlemark.report.papers.outcome import PaperOutcome
 from middlemark.report.papers.tables import equipment_table, features_table
 from middlemark.suite.papers import LoadedPaper, Paper
 
-NO_OUTCOME = "No run of the maintainers is published yet, so that there is no verdict here."
+NO_OUTCOME = "No run of the maintainers is published yet, so that the findings have no verdict here."
 
 
 def index_page(papers: Sequence[LoadedPaper], outcomes: Mapping[str, PaperOutcome]) -> str:
     """All papers with all their findings, and their verdicts where there are any."""
     plain = [loaded.paper for loaded in papers]
     shown = [
-        (paper, findings_of(paper, outcomes.get(paper.paper)), _in_short(outcomes.get(paper.paper))) for paper in plain
+        (paper, findings_of(paper, outcome), _in_short(outcome) if outcome else "")
+        for paper in plain
+        for outcome in [outcomes.get(paper.paper)]
     ]
-    return _page("index", papers=shown, overview=overview(plain, outcomes))
+    some_without_outcome = any(paper.paper not in outcomes for paper in plain)
+    return _page("index", papers=shown, overview=overview(plain, outcomes), some_without_outcome=some_without_outcome)
 
 
 def paper_page(loaded: LoadedPaper, outcome: PaperOutcome | None = None) -> str:
-    """One paper: what it was, what stands in its place, its findings with their claims, and what they came to."""
+    """One paper: what it was, what differs here, its findings with their claims, and what they came to."""
     return _page(
         "paper",
         paper=loaded.paper,
-        told=_in_short(outcome),
+        told=_in_short(outcome) if outcome else NO_OUTCOME,
         outcome=outcome,
         judged={finding.finding: finding for finding in outcome.findings} if outcome else {},
         is_of_these_claims=outcome is None or outcome.paper_digest == loaded.digest,
@@ -86,10 +89,8 @@ def findings_of(paper: Paper, outcome: PaperOutcome | None) -> Table:
     return table("Findings", columns, with_verdicts)
 
 
-def _in_short(outcome: PaperOutcome | None) -> str:
+def _in_short(outcome: PaperOutcome) -> str:
     """When, where and how much was measured."""
-    if outcome is None:
-        return NO_OUTCOME
     missing = f", {outcome.not_run} planned ones not run" if outcome.not_run else ""
     return (
         f"Measured again {outcome.started_at[:10]}, {outcome.extent}, {outcome.trials} trials{missing}, on "
