@@ -18,6 +18,10 @@ EVENTS: TypeAdapter[BaseModel] = TypeAdapter(ApplicationEvent)
 ARMED = '{"event":"armed","clock_cost_ns":20.5,"resident_bytes":1}'
 
 
+class Large(BaseModel):
+    text: str
+
+
 class Ear:
     def __init__(self) -> None:
         self.heard: list[Heard[BaseModel]] = []
@@ -36,6 +40,19 @@ class Ear:
 
 async def started(script: str, ear: Ear, log: Path) -> WorkerProcess[BaseModel]:
     return await WorkerProcess.start("w", ["sh", "-c", script], environment={}, log=log, events=EVENTS, hear=ear)
+
+
+def pipe_of(descriptor: Path) -> Path | None:
+    """As the kernel names it; none for one that is closed meanwhile."""
+    try:
+        return descriptor.readlink()
+    except OSError:
+        return None
+
+
+def our_end_of(pipe: Path) -> Path:
+    (ours,) = [each for each in Path("/proc/self/fd").iterdir() if pipe_of(each) == pipe_of(pipe)]
+    return ours
 
 
 def run(coroutine: Coroutine[object, object, None]) -> None:
@@ -88,9 +105,6 @@ def test_what_is_told_comes_as_one_line_of_json(tmp_path: Path) -> None:
 
 
 def test_a_large_message_does_not_block_on_a_worker_that_does_not_read(tmp_path: Path) -> None:
-    class Large(BaseModel):
-        text: str
-
     async def test() -> None:
         worker = await started("sleep 600", Ear(), tmp_path / "log")
         worker.tell(Large(text="x" * 1_000_000))
@@ -136,6 +150,23 @@ def test_a_child_that_holds_the_output_open_does_not_hide_the_end(
         assert ear.heard[1].exit_status == 5
         os.kill(child, signal.SIGKILL)
         await worker.end(0.1)
+
+    run(test())
+
+
+def test_a_child_that_holds_the_input_open_keeps_no_pipe_of_ours_open(tmp_path: Path) -> None:
+    async def test() -> None:
+        ear = Ear()
+        # In the background a shell would give it another input.
+        worker = await started("exec 3<&0; setsid sleep 600 <&3 >&2 & echo $!; exec sleep 600", ear, tmp_path / "log")
+        await ear.until(1)
+        assert isinstance(ear.heard[0], Junk)
+        child = int(ear.heard[0].line)
+        worker.tell(Large(text="x" * 1_000_000))
+        ours = our_end_of(Path(f"/proc/{child}/fd/0"))
+        await worker.end(0.1)
+        assert pipe_of(ours) is None
+        os.kill(child, signal.SIGKILL)
 
     run(test())
 

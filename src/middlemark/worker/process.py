@@ -150,6 +150,13 @@ class WorkerProcess(Generic[E]):
                 os.killpg(self.pid, number)
                 os.killpg(self.pid, signal.SIGCONT)
 
+    def _close_input(self) -> None:
+        # What is still unwritten would keep the pipe open as long as a child of the worker holds its other end.
+        if self._input.get_write_buffer_size():
+            self._input.abort()
+        else:
+            self._input.close()
+
     async def _connect(self, events: TypeAdapter[E]) -> None:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(LONGEST_LINE_BYTES)
@@ -179,7 +186,7 @@ class WorkerProcess(Generic[E]):
         await asyncio.wait([reading], timeout=LAST_WORDS_S)
         reading.cancel()
         output.close()
-        self._input.close()
+        self._close_input()
         _cut(self._log)
         self._hear(Ended(self.name, time.monotonic_ns(), self._popen.returncode))
 
