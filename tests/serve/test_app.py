@@ -17,7 +17,7 @@ def test_every_run_is_listed_and_one_that_cannot_be_read_is_named(client: Client
     page = client.get("/").text
     assert [f"run-{n}" in page for n in range(1, 8)] == [True] * 7
     assert "broken/manifest.json" in page
-    assert page.index('<th scope="row">run-7</th>') < page.index('<th scope="row">run-1</th>')
+    assert page.index('class="run">run-7</th>') < page.index('class="run">run-1</th>')
     assert '<a href="/runs/6/report">' in page
 
 
@@ -59,6 +59,7 @@ def test_the_newest_run_is_offered_for_comparison_with_the_last_of_its_suite(
 def test_two_runs_are_compared_as_on_the_command_line(client: Client) -> None:
     page = client.get("/compare", params={"base": "0", "head": "1"}).text
     assert "run-2 over run-1" in page
+    assert "<h1>run-2 compared with run-1</h1>" in page
     assert "no significant difference" in page
 
 

@@ -114,7 +114,7 @@ class _Pages:
             for pair in pairs.pairs
         ]
         return self._page(
-            f"{base.path.name} and {head.path.name}",
+            f"{head.path.name} compared with {base.path.name}",
             shelf,
             view="compare",
             base=base.path.name,

@@ -192,3 +192,12 @@ def test_the_smallest_detectable_difference_is_found_in_four_cases_of_five() -> 
         assert isinstance(found, Difference)
         told += found.low > 1
     assert 0.7 < told / 500 < 0.9
+
+
+@pytest.mark.parametrize("blocks", [4, 8])
+def test_trials_that_do_not_differ_leave_open_what_would_have_been_found(blocks: int) -> None:
+    same = known([3.7] * blocks)
+    found = ratio(same, same, paired=True)
+    assert isinstance(found, Difference)
+    assert not found.has_width
+    assert found.detectable == math.inf

@@ -24,6 +24,8 @@ FEWEST_LEVELS = 3
 """Through two points everything is monotone."""
 NO_LOSS = ("loss", "unanswered", "undelivered")
 """The shares that have to be zero, where a pattern has them; a message refused or not offered did not arrive either."""
+STEPS_EFFECT = "the effect compares the last level with the first"
+STEPS_UNDECIDED = "first and last level do not differ significantly, or a step between may go back: run more trials"
 Streams = tuple[str | None, str | None]
 
 
@@ -167,11 +169,13 @@ def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream:
     ends = _against(levels[0], levels[-1], (subjects[0], subjects[-1]), confidence)
     if isinstance(ends, NoDifference):
         return _undecided(subjects, stream, ends.reason)
-    n, reason = min(ends.n_first, ends.n_second), "from the first level to the last"
+    n = min(ends.n_first, ends.n_second)
     setback = next((found.setbacks for found in levels if found.setbacks.n), None)
     if setback is not None:
         return Part(subjects, stream, Judgement.UNDECIDED, ClaimTest.STEPS, _effect(ends), n, str(setback))
-    return Part(subjects, stream, _goes_on(ends, levels, confidence), ClaimTest.STEPS, _effect(ends), n, reason)
+    judgement = _goes_on(ends, levels, confidence)
+    reason = STEPS_UNDECIDED if judgement is Judgement.UNDECIDED else STEPS_EFFECT
+    return Part(subjects, stream, judgement, ClaimTest.STEPS, _effect(ends), n, reason)
 
 
 def _goes_on(ends: Difference, levels: Sequence[Evidence], confidence: float) -> Judgement:

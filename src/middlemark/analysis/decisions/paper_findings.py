@@ -20,7 +20,7 @@ from middlemark.suite.claims.claim import Claim
 from middlemark.suite.papers import Explanation, Finding
 
 NOT_RUN = "its suite was not run"
-NO_CLAIM = "no claim can say it"
+NO_CLAIM = "it can't be written as a claim"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ FEWEST_BLOCKS = 3
 """Two blocks agree by chance too often to be evidence."""
 POWER = 0.8
 """The power for which the smallest detectable difference is given."""
+LEAST_WIDTH = 1e-12
+"""A narrower interval is one of trials that do not differ: the rest is rounding."""
 FARTHEST = 50.0
 """e^50 is "anything"; beyond, the exponential would overflow."""
 EXACT_RANKS = 60
@@ -77,11 +79,19 @@ class Difference:
         return 1.0 if self.is_ratio else 0.0
 
     @property
+    def has_width(self) -> bool:
+        """Whether its interval is wider than rounding makes it."""
+        return self.high - self.low > LEAST_WIDTH
+
+    @property
     def detectable(self) -> float:
         """The smallest relative change (of shares: difference) that so many trials would find in 80 % of cases.
 
-        From the width of the interval, and the allowance for the other error; infinite where an end is unknown.
+        From the width of the interval, and the allowance for the other error; infinite, as unknown, where an end is
+        unknown or the interval has no width.
         """
+        if not self.has_width:
+            return math.inf
         if not self.is_ratio:
             reach = max(self.high - self.value, self.value - self.low)
         elif self.low <= 0 or self.high == math.inf:

@@ -53,6 +53,8 @@ UNITS = {
     Dimension.FRACTION: PERCENT,
     Dimension.NUMBER: COUNT,
 }
+MINUS = "−"
+NO_WIDTH = "its interval has no width, so the smallest difference that would have been found is unknown"
 _STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "bold red", Verdict.UNDECIDED: "dim"}
 
 
@@ -91,14 +93,23 @@ def difference_words(found: Difference | NoDifference) -> str:
 
 
 def points(found: Span) -> str:
-    """A difference of shares with its interval: `+0.5 pp (-0.1 to +1.1)`."""
-    low, middle, high = (f"{100 * value:+.2g}" if value else "0" for value in (found.low, found.value, found.high))
+    """A difference of shares with its interval: `+0.5 pp (−0.1 to +1.1)`."""
+    low, middle, high = (
+        f"{100 * value:+.2g}".replace("-", MINUS) if value else "0" for value in (found.low, found.value, found.high)
+    )
     return f"{middle}{NARROW_SPACE}pp ({low} to {high})"
 
 
 def detectable_words(found: Difference | NoDifference) -> str:
-    """The smallest difference that so many trials, so far apart, would have found in four cases of five."""
-    if isinstance(found, NoDifference) or found.detectable == math.inf:
+    """The smallest difference that so many trials, so far apart, would have found in four cases of five.
+
+    Where the trials do not differ at all, as with a whole number that is always the same, it can't be known.
+    """
+    if isinstance(found, NoDifference):
+        return ""
+    if not found.has_width:
+        return NO_WIDTH
+    if found.detectable == math.inf:
         return ""
     least = f"{digits(100 * found.detectable)} {'%' if found.is_ratio else 'percentage points'}"
     return f"a difference of {least} or more would have been found in four of five cases"

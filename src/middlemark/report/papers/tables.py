@@ -21,6 +21,7 @@ from middlemark.suite.papers import Paper
 from middlemark.suite.yaml.quantity import plural
 
 NO_COMMUNICATION = "nothing received"
+BOTH_SIDES = "its confidence interval holds values that agree with the claim and values that refute it: run more trials"
 FINDINGS = (
     "A finding holds where every part of its claims does, is refuted where one part is at a level that excludes chance "
     "among all of them, and is undecided otherwise."
@@ -75,7 +76,7 @@ def _reasons(finding: JudgedFinding) -> Iterable[str]:
     for claim in finding.claims:
         if claim.judgement is Judgement.UNDECIDED:
             parts = [part.reason for part in claim.parts if part.judgement is Judgement.UNDECIDED and part.reason]
-            yield claim.reason or (parts[0] if parts else "its interval has both sides: more trials narrow it")
+            yield claim.reason or (parts[0] if parts else BOTH_SIDES)
 
 
 def _sentence(text: str) -> str:
