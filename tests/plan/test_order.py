@@ -1,16 +1,13 @@
 """Trials run in blocks, each block holds each experiment once, in an order that the seed alone decides."""
 
 from collections import Counter
-from textwrap import dedent
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from middlemark.plan import Trial, campaign_duration_ns, expand, order_trials, plan_trials
 from middlemark.suite import Observation, load_suite
-from middlemark.suite.load import parse_suite
 
 QUICK = load_suite("quick").suite
 EXPERIMENTS = expand(QUICK, available=["shm", "tcp", "udp", "zenoh"])
@@ -91,15 +88,3 @@ def test_unobserved_and_observed_trials_run_in_random_order() -> None:
     trials = order_trials(EXPERIMENTS, blocks=10, seed=1, observe=[Observation.WIRE])
     first = {(t.block, t.experiment.id): t.observation for t in reversed(trials)}
     assert set(first.values()) == {None, Observation.WIRE}
-
-
-def test_a_shaped_link_costs_time_before_and_after_each_trial() -> None:
-    suite = """
-        suite: linked
-        middlewares: udp
-        workloads: imu
-        topologies: [D1-1, {topology: D1-1, link: {rate: 1 Gbit/s}}]
-    """
-    plain, shaped = plan_trials(parse_suite(dedent(suite), file="linked.yaml"), available=["udp"])[:2]
-    seconds = sorted(campaign_duration_ns([each]) / 1e9 for each in (plain, shaped))
-    assert seconds[1] - seconds[0] == pytest.approx(2 * 2 * 0.5)

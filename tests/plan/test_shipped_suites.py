@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from middlemark.plan import Experiment, expand, order_trials
-from middlemark.plan.schedule import campaign_duration_ns
+from middlemark.plan.duration import campaign_duration_ns
 from middlemark.suite import load_suite
 
 BUILT = ["cyclonedds", "fastdds", "iceoryx2", "mqtt", "shm", "synthetic", "tcp", "udp", "uds", "vsomeip", "zenoh"]

@@ -6,6 +6,7 @@ It starts nothing and reads nothing; `campaign` runs what is planned here.
 """
 
 from middlemark.plan.demand import experiments_of, observed, topology_of
+from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.experiment import (
     Application,
     CaptureBounds,
@@ -19,13 +20,10 @@ from middlemark.plan.experiment import (
 )
 from middlemark.plan.matrix import expand, is_selected, on_both_sides, only
 from middlemark.plan.schedule import (
-    FIXED_COST_NS,
-    campaign_duration_ns,
     next_block,
     order_trials,
     plan_trials,
     replanned,
-    trial_duration_ns,
 )
 from middlemark.plan.streams import (
     Burst,

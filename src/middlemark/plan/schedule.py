@@ -1,13 +1,13 @@
 """The trials of a campaign: every experiment once a block, and once more for each observation, in a seeded order.
 
 Blocks pair the trials of different experiments, so that drift of the machine hits all alike; of a capacity search each
-block has one step, which `analysis.search` chooses. It runs nothing; how long the trials take at least it estimates,
-and a stored plan it makes again from its suite, to hold the stored one against.
+block has one step, which `analysis.search` chooses. It runs nothing, and how long trials take `duration` says; a stored
+plan it makes again from its suite, to hold the stored one against.
 """
 
 import hashlib
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
@@ -16,10 +16,8 @@ from middlemark.plan.demand import experiments_of, observed
 from middlemark.plan.experiment import Experiment, Search, Sought, experiment_id
 from middlemark.plan.matrix import expand, on_both_sides, only
 from middlemark.plan.streams import Periodic, Stream
-from middlemark.plan.topology.network import Link
 from middlemark.plan.trial import SearchStep, Trial
 from middlemark.suite import ALL_MIDDLEWARES, Demand, Observation, Suite, factor_text
-from middlemark.suite.topology.impairment import SHARES
 
 SOUGHT = {"no_communication", "failed", "timed_out"}
 """The outcomes of trials whose load was not sustained."""
@@ -177,38 +175,6 @@ def _shuffled(
 
 def _derived(seed: int, block: int) -> int:
     return int.from_bytes(hashlib.sha256(f"trial {seed} {block}".encode()).digest()[:6], "big")
-
-
-FIXED_COST_NS = 500_000_000
-"""Start, discovery, closing and storing of one trial: a run of ten middlewares on two cores took 0.35 s a trial."""
-
-
-PROBE_NS, PROBED_RATE_NS, PROBED_SHARES_NS = 100_000_000, 400_000_000, 400_000_000
-"""What measuring a link that is not a plain wire takes: its round trips, a rate and shares of frames, both ways each.
-
-`testbed.probe` measures it before each trial and after it, one link after the other.
-"""
-
-
-def trial_duration_ns(trial: Trial, *, fixed_cost_ns: int = FIXED_COST_NS) -> int:
-    """One trial that goes well: nothing lost, no waiting for its deadlines, each link as requested at once."""
-    windows = trial.experiment.windows
-    probed_ns = 2 * sum(map(_probed_ns, trial.experiment.links))
-    return fixed_cost_ns + probed_ns + windows.warm_up_ns + windows.window_ns
-
-
-def _probed_ns(link: Link) -> int:
-    if link.is_plain:
-        return 0
-    directions = (link.outgoing, link.incoming)
-    has_rate = any(direction.rate_bits_per_s for direction in directions)
-    has_shares = any(getattr(direction, effect.field) for direction in directions for effect in SHARES)
-    return PROBE_NS + has_rate * PROBED_RATE_NS + has_shares * PROBED_SHARES_NS
-
-
-def campaign_duration_ns(trials: Iterable[Trial], *, fixed_cost_ns: int = FIXED_COST_NS) -> int:
-    """All trials, one after another."""
-    return sum(trial_duration_ns(trial, fixed_cost_ns=fixed_cost_ns) for trial in trials)
 
 
 def replanned(requested: Suite | Demand, stored: Sequence[Trial]) -> tuple[Trial, ...]:
