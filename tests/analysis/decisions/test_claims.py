@@ -195,6 +195,8 @@ def test_a_figure_that_turns_back_is_not_monotone(
     claim = judged("monotone in size: median(latency)", latencies(np.random.default_rng(4), median_ns, spread=0.01))
     assert claim.judgement is judgement
     assert len(claim.parts) == 4
+    undecided = [part.reason for part in claim.parts if part.judgement is Judgement.UNDECIDED]
+    assert all(reason.endswith("run more trials") for reason in undecided)
 
 
 def loss(share: float, blocks: int = 3) -> Draw:

@@ -61,10 +61,15 @@ def _missing(cell: Cell) -> str:
 
 QUOTED = re.compile(r"`([^`]+)`")
 
+UNITS = r"(?:%|×|pp|percentage points|[nµm]?s|[kMG]?B|[KMG]iB|[kMG]bit/s|[kM]?Hz)(?!\w)"
+WITHIN_A_QUANTITY = re.compile(rf"(?<=\d) (?={UNITS})|(?<=\bn) (?== \d)|(?<=\bn =) (?=\d)")
+"""The spaces of `5 %` and of `n = 200`, at which no line may end."""
+
 
 def marked(text: str) -> Markup:
-    """What stands between backticks in a sentence, as code."""
-    return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped here
+    """A sentence with its quantities kept on one line, and what stands between backticks as code."""
+    kept = WITHIN_A_QUANTITY.sub("\N{NO-BREAK SPACE}", text)
+    return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(kept))))  # noqa: S704 - escaped here
 
 
 def script_json(value: object) -> Markup:
