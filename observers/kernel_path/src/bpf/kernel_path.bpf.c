@@ -1,7 +1,7 @@
 /* What the kernel does for the followed processes, one record an event, in the order in which each CPU saw it.
  *
  * Tracepoints only. It decides nothing: which events make up a message's path is found out afterwards. Whatever finds no
- * room is counted, so that a gap can't be taken for silence.
+ * room is counted; what the kernel runs no program for can't be.
  */
 #include "event.h"
 #include "followed.h"
