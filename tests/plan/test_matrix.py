@@ -177,18 +177,20 @@ def test_links_loads_deployments_and_faults_may_be_excluded() -> None:
             {"cpu_load": {"level": "50 %", "hosts": "publishers"}},
             {"deployment": {"deployment": "multi_container", "ipc": "host"}},
             {"faults": "rejoin"},
+            {"security": "encrypted"},
             {},
         ],
     }
-    assert len(experiments(suite(**whole))) == 5
+    assert len(experiments(suite(**whole))) == 6
     rules = [
         {"link": {"rate": "1 Gbit/s", "loss": "1 %"}},
         {"cpu_load": {"level": "50 %", "hosts": "publishers"}},
         {"deployment": {"deployment": "multi_container", "ipc": "host"}},
         {"faults": "rejoin"},
+        {"security": "encrypted"},
     ]
     for number in range(len(rules)):
-        assert len(experiments(suite(**whole, exclude=rules[: number + 1]))) == 4 - number
+        assert len(experiments(suite(**whole, exclude=rules[: number + 1]))) == 5 - number
 
 
 def test_every_condition_may_be_excluded() -> None:

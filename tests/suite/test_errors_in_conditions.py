@@ -105,6 +105,14 @@ mine.yaml:4:38: `senders` is not an allowed word
 allowed: all, publishers, subscribers\
 """),
     ),
+    "a level of security that there is not": (
+        HEAD + "conditions: {security: signed}\n",
+        snapshot("""\
+mine.yaml:4:14: `signed` is not an allowed word
+  conditions: {security: signed}
+allowed: none, authenticated, encrypted\
+"""),
+    ),
 }
 
 

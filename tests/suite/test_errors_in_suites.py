@@ -210,7 +210,7 @@ allowed: did you mean `imu`? (imu)\
         snapshot("""\
 mine.yaml:4:11: a rule without a factor would exclude everything
   exclude: [{}]
-allowed: middleware, profile, options, delivery, workload, pattern, size, rate, arrival, messages, answer, interval, patience, reliability, history, depth, durability, congestion, publish_patience, queue, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, link, faults\
+allowed: middleware, profile, options, delivery, workload, pattern, size, rate, arrival, messages, answer, interval, patience, reliability, history, depth, durability, congestion, publish_patience, queue, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, security, link, faults\
 """),
     ),
     "lateness beyond the drain": (

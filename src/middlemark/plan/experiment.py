@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from middlemark.plan.streams import Chain, Node, Periodic, Stream
 from middlemark.plan.topology.network import Host, Link, Network
 from middlemark.suite import Action, CpuLoad, Cpus, Delivery, Deployment, Model, OptionValue, Role, Scheduling
+from middlemark.suite.conditions import Security
 from middlemark.suite.yaml.model import (
     Count,
     ExperimentId,
@@ -88,6 +89,7 @@ class Conditions(Model):
     keep_awake: bool
     deployment: Deployment = Deployment()
     cpu_load: CpuLoad | None = None
+    security: Security = Security.NONE
 
 
 class Sought(StrEnum):

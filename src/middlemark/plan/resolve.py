@@ -47,6 +47,7 @@ from middlemark.suite import (
     Pattern,
     Qos,
     Role,
+    Security,
     Suite,
     Topology,
     Workload,
@@ -273,6 +274,7 @@ def planned_conditions(requested: RequestedConditions) -> Conditions:
         keep_awake=requested.keep_awake,
         deployment=requested.deployment or Deployment(),
         cpu_load=requested.cpu_load,
+        security=requested.security or Security.NONE,
     )
 
 

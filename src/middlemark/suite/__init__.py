@@ -30,6 +30,7 @@ from middlemark.suite.conditions import (
     Fault,
     LoadedHosts,
     Scheduling,
+    Security,
     Timeline,
 )
 from middlemark.suite.demand import Demand, DemandProcess, RecordedMessages, StreamDemand, Within
@@ -157,6 +158,7 @@ __all__ = [
     "Role",
     "Scheduling",
     "Search",
+    "Security",
     "Selection",
     "Step",
     "Stop",

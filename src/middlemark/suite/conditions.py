@@ -1,4 +1,4 @@
-"""The conditions of a trial: CPUs, scheduling, deployment, CPU load, links, and a timeline of faults.
+"""The conditions of a trial: CPUs, scheduling, deployment, CPU load, security, links, and faults.
 
 These models only state what is requested: `plan` resolves them and checks names against the topology; the worker's
 runtime and `testbed` put them into effect. Shipped timelines are in `timelines.yaml`.
@@ -206,6 +206,14 @@ class Deployment(Named):
         return ", ".join([self.deployment.value, *modes])
 
 
+class Security(StrEnum):
+    """How safe from strangers messages are."""
+
+    NONE = "none"
+    AUTHENTICATED = "authenticated"
+    ENCRYPTED = "encrypted"
+
+
 class LoadedHosts(StrEnum):
     """Which hosts are loaded, by what their applications do."""
 
@@ -246,6 +254,9 @@ class Conditions(Model):
     """How the processes of each host are packed; without it, `bare_metal`."""
     cpu_load: CpuLoad | None = None
     """CPU load besides the applications."""
+    security: Security | None = None
+    """`authenticated`: both ends prove who they are before a message passes; `encrypted`: nor can messages be read on
+    their way; without it, and with `none`, they are open to all."""
     link: LinkSettings | None = None
     """Properties of every link, which override those of the topology."""
     faults: Timeline | None = None

@@ -14,7 +14,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from middlemark.suite.claims.parser import ClaimText
-from middlemark.suite.conditions import Conditions, CpuLoad, Cpus, Deployment, Scheduling
+from middlemark.suite.conditions import Conditions, CpuLoad, Cpus, Deployment, Scheduling, Security
 from middlemark.suite.measurement import Capture, Disturbance, KernelPath, Observation, Recording, Stop, Windows
 from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
@@ -86,6 +86,7 @@ class Exclusion(Model):
     keep_awake: Many[StrictBool] | None = None
     deployment: Many[Deployment] | None = None
     cpu_load: Many[CpuLoad] | None = None
+    security: Many[Security] | None = None
     link: Many[LinkSettings] | None = None
     faults: Many[str] | None = None
 

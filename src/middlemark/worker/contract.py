@@ -373,6 +373,10 @@ PortHolders = TypeAliasType(
 """What takes a port of the trial's range each, so that the range is as large as the trial needs."""
 
 
+SecurityLevel = TypeAliasType("SecurityLevel", Literal["authenticated", "encrypted"])
+"""How safe from strangers messages are; a trial without any level is open to all."""
+
+
 class Tuning(BaseModel):
     """What a profile does on an axis; one that sets options on different advice has several of an axis."""
 
@@ -1044,6 +1048,16 @@ class Deliveries(BaseModel):
     """Those that it lacks."""
 
 
+class LackingSecurity(BaseModel):
+    """A level that can't be had, and why."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    level: SecurityLevel
+    """Which."""
+    reason: str
+    """Why, in one sentence."""
+
+
 Matching = TypeAliasType(
     "Matching",
     Annotated[
@@ -1267,6 +1281,8 @@ class Capabilities(BaseModel):
     """Durabilities that may be requested."""
     histories: list[HistoryKind]
     """Which messages it can keep for a slow receiver."""
+    lacking_security: list[LackingSecurity] | None = None
+    """The other levels, each with the reason why it can't be had; empty where the worker doesn't say."""
     largest_message_bytes: Annotated[int, Field(ge=0)]
     """The largest message over its widest transport; a narrower transport may refuse less."""
     matching: Matching | None = None
@@ -1277,8 +1293,8 @@ class Capabilities(BaseModel):
     """Reliabilities that may be requested (it may deliver more, and then says so in `effective`)."""
     same_process: bool
     """Whether publisher and subscriber may live in one application."""
-    security: list[str]
-    """Security mechanisms that a trial can ask for."""
+    security: list[SecurityLevel]
+    """Levels of security that a trial can request."""
     transports: list[str]
     """Values of the option `transport`, or the one path there is."""
     zero_copy: bool

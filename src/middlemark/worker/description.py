@@ -82,6 +82,13 @@ def needed_services(description: Description, profile: str, options: dict[str, O
     return [service for service in description.services if is_needed(service, resolved)]
 
 
+def lacking_security(description: Description, level: str) -> str:
+    """Why the worker can't have a trial at this level of security."""
+    lacking = description.capabilities.lacking_security or ()
+    reasons = [lack.reason for lack in lacking if lack.level == level]
+    return reasons[0] if reasons else "its worker says of no way to it"
+
+
 def counts_by_stream(description: Description) -> bool:
     """Whether the worker takes the messages of each stream: who doesn't say what takes a port is older than that."""
     return description.ports != "endpoints"

@@ -57,6 +57,7 @@ def description():
             "zero_copy": False,
             "same_process": True,
             "security": [],
+            "lacking_security": [{"level": "encrypted", "reason": "it passes plain datagrams"}],
             "between_hosts": False,
         },
         "services": [

@@ -30,8 +30,8 @@ pub use application::{ApplicationSpec, Endpoint, Placement, Recording, Rendezvou
 pub use command::{ApplicationCommand, ExpectedMessages, ServiceCommand};
 pub use delivery::{Deliveries, Delivery, DeliveryDescription, LackingDelivery};
 pub use description::{
-    Axis, Capabilities, DELIVERY, Description, Dissector, Library, Matching, OptionDescription, OptionKind,
-    OptionValue, Pattern, Per, PortHolders, Profile, ServiceNeed, Tuning, When,
+    Axis, Capabilities, DELIVERY, Description, Dissector, LackingSecurity, Library, Matching, OptionDescription,
+    OptionKind, OptionValue, Pattern, Per, PortHolders, Profile, SecurityLevel, ServiceNeed, Tuning, When,
 };
 pub use event::{
     ApplicationEvent, Effective, FirstArrival, FirstMatch, MessagePath, PublisherCounts, Refusal, ServiceEvent,

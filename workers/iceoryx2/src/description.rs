@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, PortHolders, Profile,
-    Reliability,
+    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
+    PortHolders, Profile, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
 
@@ -58,6 +58,9 @@ fn capabilities() -> Capabilities {
         zero_copy: true,
         same_process: true,
         security: vec![],
+        lacking_security: LackingSecurity::of_all(
+            "whoever may open its shared memory may read and write it, and it has no encryption",
+        ),
         between_hosts: false,
     }
 }

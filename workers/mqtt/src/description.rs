@@ -2,8 +2,8 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per, PortHolders,
-    Reliability, ServiceNeed,
+    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern, Per,
+    PortHolders, Reliability, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -70,7 +70,10 @@ fn capabilities() -> Capabilities {
         // The buffer is moved to the client without a copy, but it is not the client's own memory.
         zero_copy: false,
         same_process: true,
-        security: Vec::new(),
+        security: vec![],
+        lacking_security: LackingSecurity::of_all(
+            "Mosquitto can do both, but this worker configures neither certificates nor passwords yet",
+        ),
         between_hosts: true,
     }
 }

@@ -1,8 +1,8 @@
 //! What this worker says of itself: capabilities, options with the values that the library is shipped with.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
-    OptionDescription, Pattern, PortHolders, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
+    Library, Matching, OptionDescription, Pattern, PortHolders, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -61,7 +61,8 @@ fn capabilities() -> Capabilities {
         // A writer has no loans: write serialises. Readers lend what was deserialised, which the worker uses.
         zero_copy: false,
         same_process: true,
-        security: Vec::new(),
+        security: vec![],
+        lacking_security: LackingSecurity::of_all("DDS Security is not part of this worker yet"),
         between_hosts: true,
     }
 }

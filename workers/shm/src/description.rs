@@ -2,8 +2,8 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, PortHolders, Profile,
-    Reliability,
+    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
+    PortHolders, Profile, Reliability,
 };
 use middlemark_runtime::options::boolean;
 
@@ -42,6 +42,9 @@ pub(crate) fn describe() -> Description {
             zero_copy: true,
             same_process: true,
             security: vec![],
+            lacking_security: LackingSecurity::of_all(
+                "every program of the same user can read and write the memory, and nothing is encrypted",
+            ),
             between_hosts: false,
         },
         dissectors: vec![],

@@ -2,8 +2,8 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, PortHolders, Profile,
-    Reliability,
+    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
+    PortHolders, Profile, Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
 
@@ -44,6 +44,9 @@ pub(crate) fn describe() -> Description {
             zero_copy: false,
             same_process: true,
             security: vec![],
+            lacking_security: LackingSecurity::of_all(
+                "its messages are those of a known answer, in memory of its user alone: there is nothing to protect",
+            ),
             between_hosts: false,
         },
         dissectors: vec![],

@@ -1,8 +1,8 @@
 //! What the worker says of TCP.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
-    Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
+    Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
@@ -42,6 +42,9 @@ pub(crate) fn describe() -> Description {
             zero_copy: false,
             same_process: true,
             security: vec![],
+            lacking_security: LackingSecurity::of_all(
+                "bare TCP has neither form, and TLS is not part of this worker yet",
+            ),
             between_hosts: true,
         },
         dissectors: vec![Dissector {

@@ -1,8 +1,8 @@
 //! What the worker says of UDP.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
-    Matching, Pattern, PortHolders, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
+    Library, Matching, Pattern, PortHolders, Profile, Reliability,
 };
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
 
@@ -44,6 +44,9 @@ pub(crate) fn describe() -> Description {
             zero_copy: false,
             same_process: true,
             security: vec![],
+            lacking_security: LackingSecurity::of_all(
+                "UDP has neither form: nobody says who sends a datagram, and DTLS is not part of this worker",
+            ),
             between_hosts: true,
         },
         dissectors: vec![Dissector {

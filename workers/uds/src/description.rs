@@ -1,8 +1,8 @@
 //! What the worker says of Unix domain sockets.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, Library, Matching,
-    OptionDescription, Pattern, PortHolders, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, LackingSecurity, Library,
+    Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability,
 };
 use middlemark_runtime::options::choice;
 use middlemark_sockets::{deliveries, kernel_release, shared_options, tuned};
@@ -42,6 +42,9 @@ pub(crate) fn describe() -> Description {
             zero_copy: false,
             same_process: true,
             security: vec![],
+            lacking_security: LackingSecurity::of_all(
+                "every program of the same user can connect without a proof, and nothing is encrypted",
+            ),
             between_hosts: false,
         },
         dissectors: vec![],

@@ -5,8 +5,8 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per, Reliability,
-    ServiceNeed,
+    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern, Per,
+    Reliability, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -77,7 +77,10 @@ fn capabilities() -> Capabilities {
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: false,
         same_process: true,
-        security: Vec::new(),
+        security: vec![],
+        lacking_security: LackingSecurity::of_all(
+            "policies of vSomeIP go by users of Unix sockets, and whoever reaches its TCP or UDP port passes unchecked; it has no encryption of the wire",
+        ),
         between_hosts: true,
     }
 }

@@ -28,8 +28,9 @@ from middlemark.plan import Failed, NotApplicable, Outcome, Trial
 from middlemark.results.files import writing
 from middlemark.results.record import TrialRecord, is_valid
 from middlemark.results.trial_folder import TrialFolder
-from middlemark.suite import Disturbance, Observation
+from middlemark.suite import Disturbance, Observation, Security
 from middlemark.testbed.processes.ledger import Ledger
+from middlemark.worker.description import lacking_security
 
 Reached = Callable[[str, float | None], None]
 
@@ -63,6 +64,7 @@ async def run_trial(
 
 def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, stack: ExitStack) -> Lifecycle:
     """All that the trial needs before its first process starts; over where this machine or the trial lacks it."""
+    _check_security(trial, resources)
     try:
         environment = enter_prepared(trial, resources, stack)
     except EnvironmentNotReady as lacking:
@@ -75,6 +77,15 @@ def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, s
     processes = TrialProcesses(specs, environment, folder.logs_path, resources.ledger)
     observer = _OBSERVERS[trial.observation](processes, environment, resources.ledger)
     return Lifecycle(trial, processes, environment, observer)
+
+
+def _check_security(trial: Trial, resources: CampaignResources) -> None:
+    """Over where a trial would be open to all in place of the level of security that it requests."""
+    level = trial.experiment.conditions.security
+    if level is not Security.NONE:
+        description = resources.worker_of(trial.experiment).description
+        reason = f"it can't be {level}: {lacking_security(description, level)}"
+        raise TrialOver(NotApplicable(capability="security", reason=reason))
 
 
 async def _executed(lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, reached: Reached) -> Outcome | None:

@@ -68,7 +68,7 @@ def answer(comparison: Comparison, series_of: Mapping[str, Series], varying: fro
 
 SAID = ("workload", "pattern", "size", "rate", "messages", "reliability", "topology")
 """Factors that a load's words have in any case."""
-CONDITIONS = ("deployment", "cpu_load", "faults", "link", "host")
+CONDITIONS = ("deployment", "cpu_load", "security", "faults", "link", "host")
 """Those that are said wherever they are set; those of one link or host begin with its word."""
 
 
@@ -114,6 +114,7 @@ def condition_words(name: str, value: str) -> str:
     words = {
         "faults": f"faults: {value}",
         "cpu_load": f"CPU load {value}",
+        "security": "without security" if value == "none" else value,
         "link": f"link {of} {value}" if of else f"links {value}",
         "host": f"host {of} {value}",
     }

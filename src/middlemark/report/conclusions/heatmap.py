@@ -19,7 +19,7 @@ from middlemark.report.elements.formatting import unit_of
 from middlemark.report.elements.labels import Series, Trials, trials_behind
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Table, estimate_cell, table, values
 
-ACROSS = ("topology", "faults", "deployment", "cpu_load", "link", "size", "rate")
+ACROSS = ("topology", "faults", "deployment", "cpu_load", "security", "link", "size", "rate")
 """The factors that columns may show; the first that varies is used."""
 WITH_TOPOLOGY = ("link", "host")
 """Factors that come with a topology; those of one link or host begin with these words."""

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, ensure};
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, DELIVERY, Deliveries, Delivery, Description, OptionDescription, OptionKind,
-    OptionValue, Profile, SMALLEST_MESSAGE_BYTES,
+    OptionValue, Profile, SMALLEST_MESSAGE_BYTES, SecurityLevel,
 };
 
 use crate::case::{Answer, Case};
@@ -40,10 +40,29 @@ pub(crate) fn is_valid(case: &Case) -> Result<Answer> {
         library.version
     );
     capabilities(&description.capabilities)?;
+    security(&description.capabilities)?;
     options(description)?;
     profiles(description)?;
     services(description)?;
     Ok(Answer::Passed)
+}
+
+/// Whether it says of each level of security that it can be had, or why not.
+fn security(capabilities: &Capabilities) -> Result<()> {
+    let lacking = &capabilities.lacking_security;
+    let mut levels = capabilities.security.clone();
+    levels.extend(lacking.iter().map(|each| each.level));
+    levels.sort_unstable();
+    ensure!(
+        levels == SecurityLevel::ALL,
+        "it says {levels:?} of levels of security, not each of {:?} once",
+        SecurityLevel::ALL
+    );
+    ensure!(
+        lacking.iter().all(|each| !each.reason.trim().is_empty()),
+        "a level of security is lacking without a reason"
+    );
+    Ok(())
 }
 
 /// Whether a version says more than the name of the interface that a library is loaded by: `3.4.10`, not `3`.

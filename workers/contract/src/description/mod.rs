@@ -2,6 +2,7 @@
 
 mod matching;
 mod profile;
+mod security;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,6 +14,7 @@ use crate::{Congestion, Deliveries, Durability, HistoryKind, Reliability};
 
 pub use matching::Matching;
 pub use profile::{Axis, DELIVERY, Profile, Tuning};
+pub use security::{LackingSecurity, SecurityLevel};
 
 /// A worker's whole account of its middleware, printed by `describe`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,8 +101,11 @@ pub struct Capabilities {
     pub zero_copy: bool,
     /// Whether publisher and subscriber may live in one application.
     pub same_process: bool,
-    /// Security mechanisms that a trial can ask for.
-    pub security: Vec<String>,
+    /// Levels of security that a trial can request.
+    pub security: Vec<SecurityLevel>,
+    /// The other levels, each with the reason why it can't be had; empty where the worker doesn't say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacking_security: Vec<LackingSecurity>,
     /// Whether applications on different hosts can reach each other.
     pub between_hosts: bool,
 }

@@ -195,6 +195,7 @@ mod tests {
             zero_copy: false,
             same_process: true,
             security: vec![],
+            lacking_security: vec![],
             between_hosts: true,
         }
     }

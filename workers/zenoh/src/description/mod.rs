@@ -4,8 +4,8 @@ mod profiles;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, Library, Matching, OptionDescription, OptionValue, Pattern, Per, Reliability, ServiceNeed,
-    When,
+    Durability, HistoryKind, LackingSecurity, Library, Matching, OptionDescription, OptionValue, Pattern, Per,
+    Reliability, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -71,6 +71,9 @@ fn capabilities() -> Capabilities {
         zero_copy: true,
         same_process: true,
         security: vec![],
+        lacking_security: LackingSecurity::of_all(
+            "Zenoh can do both, but this worker is built without its TLS and without its passwords",
+        ),
         between_hosts: true,
     }
 }

@@ -37,6 +37,7 @@ fn capabilities() -> Capabilities {
         zero_copy: false,
         same_process: true,
         security: vec![],
+        lacking_security: vec![],
         between_hosts: true,
     }
 }
