@@ -7,8 +7,9 @@ warnings are `analysis.experiment`'s, outcomes are stored with the trials.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
 from middlemark.analysis.run import RunFindings
@@ -17,6 +18,9 @@ from middlemark.plan.schedule import is_sought
 from middlemark.plan.trial import ACCEPTED
 from middlemark.report.elements.formatting import of_each
 from middlemark.report.elements.labels import Series
+
+Kind = TypeVar("Kind", bound=str | tuple[str, str])
+First = TypeVar("First", Caution, TrialOutcome)
 
 
 @dataclass(frozen=True)
@@ -41,18 +45,13 @@ class Warned:
 
 def warned_of(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Warned]:
     """Every kind, observed trials' too, in the order of their names."""
-    first: dict[WarningKind, Caution] = {}
-    trials: dict[WarningKind, Counter[str]] = {}
-    for candidate in findings.experiments:
-        for caution, count in _cautions(candidate):
-            first.setdefault(caution.kind, caution)
-            trials.setdefault(caution.kind, Counter())[series_of[candidate.experiment.id].label] += count
-    return [Warned(first[kind], trials[kind]) for kind in sorted(first)]
+    groups = _by_kind(findings, series_of, _cautions, lambda caution: caution.kind)
+    return [Warned(first, trials) for first, trials in groups]
 
 
 def _cautions(candidate: ExperimentFindings) -> Iterator[tuple[Caution, int]]:
-    for found in (candidate, *candidate.observed.values()):
-        for caution, count in found.cautions:
+    for measured in (candidate, *candidate.observed.values()):
+        for caution, count in measured.cautions:
             if (
                 candidate.experiment.search is None or caution.kind is not WarningKind.OVERLOAD
             ):  # a search looks for that
@@ -92,21 +91,32 @@ class Uncounted:
 
 def uncounted(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Uncounted]:
     """Every outcome that does not count, observed trials' too, in the order of their names."""
-    first: dict[tuple[str, str], TrialOutcome] = {}
-    trials: dict[tuple[str, str], Counter[str]] = {}
-    for candidate in findings.experiments:
-        for outcome in _uncounted(candidate):
-            key = (outcome.kind, outcome.reason)
-            first.setdefault(key, outcome)
-            trials.setdefault(key, Counter())[series_of[candidate.experiment.id].label] += 1
-    return [Uncounted(first[key], trials[key]) for key in sorted(first)]
+    groups = _by_kind(findings, series_of, _uncounted, lambda outcome: (outcome.kind, outcome.reason))
+    return [Uncounted(first, trials) for first, trials in groups]
 
 
-def _uncounted(candidate: ExperimentFindings) -> Iterator[TrialOutcome]:
-    for found in (candidate, *candidate.observed.values()):
-        for outcome in found.outcomes:
+def _uncounted(candidate: ExperimentFindings) -> Iterator[tuple[TrialOutcome, int]]:
+    for measured in (candidate, *candidate.observed.values()):
+        for outcome in measured.outcomes:
             if outcome.kind not in ACCEPTED and not is_sought(outcome.step, outcome.kind):
-                yield outcome
+                yield outcome, 1
+
+
+def _by_kind(
+    findings: RunFindings,
+    series_of: Mapping[str, Series],
+    counts_of: Callable[[ExperimentFindings], Iterable[tuple[First, int]]],
+    kind_of: Callable[[First], Kind],
+) -> list[tuple[First, Counter[str]]]:
+    """The first of each kind with the trials that had it, by series, in the order of the kinds' names."""
+    first: dict[Kind, First] = {}
+    trials: dict[Kind, Counter[str]] = {}
+    for candidate in findings.experiments:
+        for item, count in counts_of(candidate):
+            kind = kind_of(item)
+            first.setdefault(kind, item)
+            trials.setdefault(kind, Counter())[series_of[candidate.experiment.id].label] += count
+    return [(first[kind], trials[kind]) for kind in sorted(first)]
 
 
 def uncounted_data(findings: RunFindings, series_of: Mapping[str, Series]) -> list[dict[str, object]]:
