@@ -25,7 +25,7 @@ HEAVY = {"polars", "altair", "scipy", "numpy", "pint", "vl_convert"}
 
 
 def middlemark(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from middlemark.cli.main import main; main()", *arguments]
+    command = [sys.executable, "-m", "middlemark", *arguments]
     environment = {**os.environ, "NO_COLOR": "1", "TERMINAL_WIDTH": "100", **environment}
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 

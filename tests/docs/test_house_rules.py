@@ -18,7 +18,7 @@ GENERATED = {SOURCE / "worker" / "contract.py"}
 RIDDLES = {"asked", "dealt", "each", "fare", "fared", "surely", "who"}
 """Names that could be of anything."""
 FOLDERS = sorted({path.parent for path in SOURCE.rglob("*.py")})
-MARKERS = ("/__init__.py", "/py.typed")
+MARKERS = ("/__init__.py", "/__main__.py", "/py.typed")
 LARGER_FOLDERS = {
     ".": "tools look for their files there",
     "tests": "the folders of the source, and those of the whole",
@@ -30,7 +30,7 @@ LARGER_FOLDERS = {
 
 
 def entries() -> dict[str, set[str]]:
-    """What each folder of the repository holds, without what is ignored and what only marks a package."""
+    """What each folder of the repository holds, without what is ignored and what only makes a folder a package or a program."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
