@@ -2,8 +2,8 @@
 
 import pytest
 
-from middlemark.campaign.order import check_claims
-from middlemark.errors import SuiteError
+from middlemark.campaign.names import check_claims
+from middlemark.errors import EnvironmentNotReady, SuiteError
 from middlemark.plan import expand
 from middlemark.suite import LoadedSuite, parse_suite
 from staged import placed, suite_text
@@ -46,6 +46,25 @@ def test_what_an_experiment_has_is_taken(claim: str) -> None:
 
 def test_a_middleware_that_is_left_out_here_is_no_mistake() -> None:
     checked("no loss[middleware=three]", middlewares="all")
+
+
+def beside_fake(middleware: str) -> str:
+    return suite_text().replace("middlewares: [", f"middlewares: [{middleware}, ")
+
+
+@pytest.mark.parametrize(
+    ("middleware", "reason"),
+    [("toydds", "not installed"), ("fakee", "not installed; did you mean `fake`?")],
+)
+def test_a_named_middleware_that_is_not_installed_is_left_out_with_the_reason(middleware: str, reason: str) -> None:
+    ordered = placed(beside_fake(middleware) + f"claims: ['no loss[middleware={middleware}]', no loss]")
+    assert ordered.left_out == {middleware: reason}
+    assert {trial.experiment.middleware for trial in ordered.trials} == {"fake"}
+
+
+def test_a_suite_of_which_nothing_is_installed_is_refused_with_the_reasons() -> None:
+    with pytest.raises(EnvironmentNotReady, match="any of its middlewares: toydds: not installed"):
+        placed(suite_text().replace("middleware: fake", "middleware: toydds"))
 
 
 def test_an_unknown_option_is_refused_with_its_place_and_the_closest_names() -> None:

@@ -1,7 +1,7 @@
 """A paper's suites, planned with the workers that there are here, and run one after another into one folder.
 
-What is not installed is left out with the reason, as a paper names what its authors had. Each suite is a campaign as
-any other; `analysis.reproduced` says what they found.
+A suite of which nothing is installed is not run, with the reason. Each of the others is a campaign as any other;
+`analysis.reproduced` says what they found.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from middlemark.campaign.campaign import resume_run, run_new
-from middlemark.campaign.order import Order, available_workers, order_suite
+from middlemark.campaign.order import Order, available_workers, left_out_of, order_suite
 from middlemark.errors import EnvironmentUnusable, Interrupted
 from middlemark.plan import Experiment, Trial, campaign_duration_ns
 from middlemark.results.manifest import Reproduction
 from middlemark.results.progress import Event, Observer, TrialFinished
 from middlemark.results.run_folder import ReproductionFolder
-from middlemark.suite import DeploymentKind, LoadedSuite, Observation
+from middlemark.suite import DeploymentKind, Observation
 from middlemark.suite.papers import Extent, LoadedPaper
 from middlemark.testbed import capabilities, observers
 from middlemark.testbed.hosts import container
@@ -63,28 +63,16 @@ def plan_paper(paper: LoadedPaper, extent: Extent) -> PlannedPaper:
     """Plans every suite of a paper."""
     workers, unfit = available_workers()
     suites = {suite.suite: paper.suite(suite.suite, extent) for suite in paper.paper.suites}
-    named = dict.fromkeys(
-        middleware.middleware for loaded in suites.values() for middleware in loaded.suite.middlewares
-    )
-    missing = {name: unfit.get(name, "not installed") for name in named if name not in workers}
     orders, not_run = {}, {}
+    missing: dict[str, str] = {}
     for name, loaded in suites.items():
-        present = _installed(loaded, workers)
-        if present is None:
+        left_out = left_out_of(loaded.suite.middlewares, workers, unfit)
+        missing |= left_out
+        if all(choice.middleware in left_out for choice in loaded.suite.middlewares):
             not_run[name] = "none of its middlewares is installed"
         else:
-            absent = [
-                middleware.middleware for middleware in loaded.suite.middlewares if middleware.middleware in missing
-            ]
-            left_out = {middleware: missing[middleware] for middleware in absent}
-            orders[name] = replace(order_suite(present, [], None), left_out=left_out)
+            orders[name] = order_suite(loaded, [], None)
     return PlannedPaper(paper, extent, orders, missing, not_run)
-
-
-def _installed(loaded: LoadedSuite, workers: Mapping[str, object]) -> LoadedSuite | None:
-    """The suite for the middlewares that are installed; None where none is."""
-    present = tuple(middleware for middleware in loaded.suite.middlewares if middleware.middleware in workers)
-    return replace(loaded, suite=loaded.suite.model_copy(update={"middlewares": present})) if present else None
 
 
 def lacking(trials: Sequence[Trial]) -> dict[str, str]:

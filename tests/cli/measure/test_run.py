@@ -126,6 +126,11 @@ def test_a_dry_run_says_what_is_left_to_results() -> None:
     assert "more blocks until intervals are narrow enough, at most 12 trials each" in done.stdout
 
 
+def test_a_dry_run_says_what_is_not_installed() -> None:
+    done = middlemark("run", suite(suite_text().replace("middlewares: [", "middlewares: [toydds, ")), "--dry-run")
+    assert "toydds is left out: not installed" in done.stdout
+
+
 def test_a_dry_run_starts_and_writes_nothing() -> None:
     done = middlemark("run", suite(suite_text(fault="dies_before_armed", faulty="publisher_0")), "--dry-run")
     assert done.returncode == ExitCode.OK, done.stderr

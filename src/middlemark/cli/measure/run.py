@@ -130,8 +130,13 @@ def show_plan(order: "Order", as_json: bool) -> None:
     from middlemark.report.elements.screen import Screen
 
     print_plan(order.trials, Screen())
-    for line in _left_to_results(order):
+    for line in (*_left_out(order), *_left_to_results(order)):
         say(line)
+
+
+def _left_out(order: "Order") -> list[str]:
+    """What the suite would measure had it a worker here."""
+    return [f"{middleware} is left out: {reason}" for middleware, reason in order.left_out.items()]
 
 
 def _left_to_results(order: "Order") -> list[str]:
@@ -175,6 +180,8 @@ def carry_out(path: Path, order: "Order", as_json: bool, connect: "Connect | Non
     """Runs all trials of an order, with the live view unless the output is JSON."""
     from middlemark.campaign.campaign import run_new
 
+    for line in _left_out(order):
+        say(line, err=True)
     watched(lambda observer: run_new(path, order, observer, connect), as_json)
 
 
