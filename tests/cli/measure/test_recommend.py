@@ -77,6 +77,15 @@ def test_a_dry_run_shows_the_candidates_and_runs_none(application: Path, tmp_pat
     assert not (tmp_path / "run").exists()
 
 
+def test_a_dry_run_counts_many_streams_and_lists_few(application: Path) -> None:
+    assert "stream.imu 320 B at 200 Hz" in recommend(application, "--dry-run").stdout
+    more = "  - {topic: t%d, publishers: sensor, subscribers: control, size: 64 B, rate: 1 Hz}\n"
+    application.write_text(APPLICATION + "".join(more % number for number in range(10)))
+    shown = recommend(application, "--dry-run").stdout
+    assert "13 streams as the file has them" in shown
+    assert "stream.imu" not in shown
+
+
 def test_what_a_recording_would_overwrite_is_refused(application: Path) -> None:
     answer = recommend(application, "--from", application.with_suffix(".mcap"))
     assert isinstance(answer.exception, UsageError)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from middlemark.report.elements.screen import Screen
     from middlemark.results.progress import Observer
 
+MOST_STREAMS_SHOWN = 12
+"""More streams than these are counted in a plan; the file has each of them."""
+
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     suite: Annotated[
@@ -258,8 +261,12 @@ def _cells(experiment: "Experiment", varying: "Sequence[str]", numbers: "Sequenc
 def _shared(experiment: "Experiment", varying: "Sequence[str]") -> "Text":
     from rich.text import Text
 
-    shared = ", ".join(f"{name} {value}" for name, value in experiment.factors.items() if name not in varying)
-    return Text(f"all of them: {shared}", style="dim")
+    shared = {name: value for name, value in experiment.factors.items() if name not in varying}
+    streams = [name for name in shared if name.startswith("stream.")]
+    if len(streams) > MOST_STREAMS_SHOWN:
+        shared = {name: value for name, value in shared.items() if name not in streams}
+        shared[f"{len(streams)} streams"] = "as the file has them"
+    return Text(f"all of them: {', '.join(f'{name} {value}' for name, value in shared.items())}", style="dim")
 
 
 def _total(experiments: "Sequence[Experiment]", trials: "Sequence[Trial]") -> str:
