@@ -136,7 +136,7 @@ def test_the_derived_demand_plays_the_recording_and_says_what_is_left_out(tmp_pa
     late = RecordedTopic("/map", ((90_000 * MS, 10),), None, None)
     topics = [*EXPECTED, late, RecordedTopic("/clock", tuple((n * MS, 8) for n in range(21_000)), None, None)]
     found = recorded_demand("2024 Drive", "drive.mcap", "drive.messages.csv", topics)
-    assert "#   /map: its first message comes 90 s after the begin" in found.demand
+    assert "#   /map: its first message comes 90 s after the start" in found.demand
     (tmp_path / "drive.yaml").write_text(found.demand)
     (tmp_path / "drive.messages.csv").write_text(found.messages)
     demand = load_demand(str(tmp_path / "drive.yaml")).demand

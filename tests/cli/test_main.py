@@ -1,14 +1,20 @@
 """The program answers at once, and every error ends in one message and its exit code."""
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
+from typer.core import TyperGroup
+from typer.testing import CliRunner
 
 from middlemark import __version__
 from middlemark.cli.boundary import reported_errors
+from middlemark.cli.main import app
 from middlemark.errors import (
     EnvironmentNotReady,
     InternalError,
@@ -30,10 +36,27 @@ def middlemark(*arguments: str, **environment: str) -> subprocess.CompletedProce
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
+def _commands() -> Iterator[str]:
+    """Every command, with the group that it is in."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    for name, command in group.commands.items():
+        yield name
+        yield from (f"{name} {inner}" for inner in getattr(command, "commands", ()))
+
+
 def test_help_names_the_commands() -> None:
     answer = middlemark("--help")
     assert answer.returncode == 0
     assert "list" in answer.stdout
+
+
+@pytest.mark.parametrize("command", sorted(_commands()))
+def test_help_names_values_by_words_and_switches_by_nothing(command: str) -> None:
+    answer = CliRunner().invoke(app, [*command.split(), "--help"], env={"TERMINAL_WIDTH": "120", "NO_COLOR": "1"})
+    assert answer.exit_code == 0
+    assert "Usage" in answer.stdout
+    assert not re.search(r"<(bool|int|float|str|path|list)", answer.stdout)
 
 
 def test_help_loads_nothing_heavy() -> None:

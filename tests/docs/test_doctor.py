@@ -2,7 +2,7 @@
 
 import re
 
-from middlemark.cli.inspect.machine import fact_words
+from middlemark.report.elements.formatting import fact as words
 from middlemark.testbed import capabilities
 from middlemark.testbed.hosts import container
 from middlemark.testbed.machine import readiness
@@ -13,4 +13,4 @@ def test_every_row_is_explained() -> None:
     first_cells = re.findall(r"^\| ([a-z][^|]*) \|", text("background/doctor"), re.MULTILINE)
     explained = {row for cell in first_cells for row in cell.split(", ")}
     facts = [*readiness.facts(), *capabilities.facts(), container.containers_fact()]
-    assert {fact_words(fact)[0] for fact in facts} <= explained
+    assert {words(fact.name, fact.value)[0] for fact in facts} <= explained

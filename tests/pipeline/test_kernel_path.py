@@ -190,7 +190,7 @@ workloads: [{workload: imu, rate: 50 Hz, size: 4 kB}]
     for found in map(ways_of, trials):
         assert aside_share(found) <= 0.02
         assert found.parts["wire_ns"].min() >= 2 * 20 * MS  # each host has such a link
-        # TCP may hold a message's end back until its begin is acknowledged: that is the sender's kernel.
+        # TCP may hold a message's end back until its start is acknowledged: that is the sender's kernel.
         rest = [part for part in Part if part is not Part.KERNEL_SENDER]
         assert median_ns(found, Part.WIRE) > 0.8 * median_ns(found, *rest)
         assert found.parts["packets"].min() >= 2

@@ -86,7 +86,7 @@ allowed: single_container, multi_container\
         snapshot("""\
 mine.yaml:4:56: `bridge` is a property of hosts, not of containers: containers use the network of their host
   conditions: {deployment: {deployment: multi_container, network: bridge}}
-allowed: host, none; for an own address behind a bridge: `host`, on a host of `kind: netns`\
+allowed: host, none; for an address of its own behind a bridge: `host`, on a host of `kind: netns`\
 """),
     ),
     "a load without a unit": (

@@ -38,7 +38,7 @@ pub(crate) struct Event {
     pub(crate) cpu: u16,
 }
 
-/// The kind of a system call's begin: `value` is its number.
+/// The kind of a system call's start: `value` is its number.
 pub(crate) const CALLED: u16 = 1;
 
 impl Event {

@@ -51,7 +51,7 @@ class RecordedTopic:
 
     topic: str
     messages: tuple[tuple[int, int], ...]
-    """When each was recorded, in ns from the recording's begin, and its size in bytes."""
+    """When each was recorded, in ns from the recording's start, and its size in bytes."""
     reliability: Reliability | None
     """As its publishers offered it, where the recording says so."""
     durability: Durability | None
@@ -261,7 +261,7 @@ def _why_left_out(topic: RecordedTopic, window_ns: int) -> str:
     first_ns = topic.messages[0][0]
     largest = max(size_bytes for _, size_bytes in topic.messages)
     if first_ns >= window_ns:
-        return f"its first message comes {first_ns / 1e9:.3g} s after the begin, after the window"
+        return f"its first message comes {first_ns / 1e9:.3g} s after the start, after the window"
     if largest > LARGEST_MESSAGE_BYTES:
         return f"a message of {SIZE.text(largest)} is larger than {SIZE.text(LARGEST_MESSAGE_BYTES)}"
     if not re.fullmatch(r"[A-Za-z0-9/_.~-]{1,80}", topic.topic):

@@ -32,7 +32,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as printed by `middlemark run`.")],
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="Claims to judge in place of the run's own: a list in YAML, or a suite."),
+        typer.Argument(metavar="FILE", help="Claims to judge in place of the run's own: a list in YAML, or a suite."),
     ] = None,
     claim: Annotated[
         list[str] | None,

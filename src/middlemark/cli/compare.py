@@ -75,11 +75,11 @@ def pair_with_bases(runs: Sequence[Path], only: Sequence[str], *, across_machine
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     first: Annotated[Path, typer.Argument(metavar="A", help="A run folder: the base.")],
-    second: Annotated[Path | None, typer.Argument(metavar="[B]", help="The run to compare with it.")] = None,
+    second: Annotated[Path | None, typer.Argument(metavar="B", help="The run to compare with it.")] = None,
     by: Annotated[
         str | None, typer.Option(metavar="FACTOR", help="Within one run: compare the values of this factor.")
     ] = None,
-    base: Annotated[str | None, typer.Option(help="With --by: compare only with this value.")] = None,
+    base: Annotated[str | None, typer.Option(metavar="VALUE", help="With --by: compare only with this value.")] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor value; may be repeated.")
     ] = None,
@@ -91,7 +91,10 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         bool, typer.Option("--streams", help="For pipelines, compare every stream too, not only the chains.")
     ] = False,
     margin: Annotated[
-        float, typer.Option(min=0, max=100, help="In %: ratios this near to 1 are no significant difference.")
+        float,
+        typer.Option(
+            metavar="PERCENT", min=0, max=100, help="In %: ratios this near to 1 are no significant difference."
+        ),
     ] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,

@@ -33,7 +33,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     runs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="BASE... HEAD",
+            metavar="RUN",
             help="The last runs of the base, three or more, then the head; or one run that has both.",
         ),
     ],
@@ -48,7 +48,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     by: Annotated[
         str | None, typer.Option(metavar="FACTOR", help="In one run: base and head are values of this factor.")
     ] = None,
-    base: Annotated[str | None, typer.Option(help="With --by: the value that is the base.")] = None,
+    base: Annotated[str | None, typer.Option(metavar="VALUE", help="With --by: the value that is the base.")] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor value; may be repeated.")
     ] = None,

@@ -12,12 +12,14 @@ import typer
 
 from middlemark.cli import claims, compare, gate, report
 from middlemark.cli.boundary import reported_errors, say
+from middlemark.cli.help import Command, Group
 from middlemark.cli.inspect import describe, machine
 from middlemark.cli.inspect import list as list_command
 from middlemark.cli.measure import fleet, recommend, reproduce, run, selftest
 
 app = typer.Typer(
     name="middlemark",
+    cls=Group,
     help="Measures communication middleware under one neutral load. `middlemark run quick` is the first thing to try.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -42,23 +44,23 @@ def options(
     """Handles the options that all commands have."""
 
 
-app.command("run")(run.command)
-app.command("reproduce")(reproduce.command)
-app.command("report")(report.command)
-app.command("recommend")(recommend.command)
-app.command("compare")(compare.command)
-app.command("claims")(claims.command)
-app.command("export")(report.export_command)
-app.command("list")(list_command.command)
+app.command("run", cls=Command)(run.command)
+app.command("reproduce", cls=Command)(reproduce.command)
+app.command("report", cls=Command)(report.command)
+app.command("recommend", cls=Command)(recommend.command)
+app.command("compare", cls=Command)(compare.command)
+app.command("claims", cls=Command)(claims.command)
+app.command("export", cls=Command)(report.export_command)
+app.command("list", cls=Command)(list_command.command)
 app.add_typer(list_command.app, name="topology")
 app.add_typer(fleet.app, name="testbed")
-app.command("describe")(describe.command)
-app.command("footprint")(describe.footprint_command)
-app.command("gate")(gate.command)
-app.command("selftest")(selftest.command)
-app.command("serve")(report.serve_command)
-app.command("doctor")(machine.doctor_command)
-app.command("clean")(machine.clean_command)
+app.command("describe", cls=Command)(describe.command)
+app.command("footprint", cls=Command)(describe.footprint_command)
+app.command("gate", cls=Command)(gate.command)
+app.command("selftest", cls=Command)(selftest.command)
+app.command("serve", cls=Command)(report.serve_command)
+app.command("doctor", cls=Command)(machine.doctor_command)
+app.command("clean", cls=Command)(machine.clean_command)
 
 
 def main() -> None:

@@ -28,7 +28,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         typer.Option("--format", help=format_help(ReportFormat)),
     ] = ReportFormat.HTML,
     out: Annotated[
-        Path | None, typer.Option(help="The folder for figures and tables, in place of DIR/png, DIR/latex, ….")
+        Path | None,
+        typer.Option(metavar="DIR", help="The folder for charts and tables, in place of DIR/png, DIR/latex, …."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every estimate as JSON for a program to read.")
@@ -107,7 +108,7 @@ def export_command(
         typer.Option("--format", help=format_help(ExportFormat)),
     ] = ExportFormat.HGRM,
     out: Annotated[
-        Path | None, typer.Option(help="The folder for the files, in place of DIR/hgrm, DIR/parquet, ….")
+        Path | None, typer.Option(metavar="DIR", help="The folder for the files, in place of DIR/hgrm, DIR/parquet, ….")
     ] = None,
     trust: Trust = False,
 ) -> None:
@@ -125,13 +126,14 @@ def export_command(
 
 def serve_command(
     folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Run folders, and folders of runs such as `runs`.")
+        list[Path], typer.Argument(metavar="DIR", help="Run folders, and folders of runs such as `runs`.")
     ],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free one.")] = 8450,
+    port: Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="The port; 0: any free one.")] = 8450,
     bind: Annotated[
         str,
         typer.Option(
-            help="The address to listen on; beyond loopback only the printed address, with its token, is answered."
+            metavar="ADDRESS",
+            help="The address to listen on; beyond loopback only the printed address, with its token, is answered.",
         ),
     ] = "127.0.0.1",
     trust: Trust = False,

@@ -37,7 +37,7 @@ class PlannedFault(Model):
     """One fault at one target."""
 
     at_ns: Nanoseconds
-    """From the window's begin."""
+    """From the window's start."""
     action: Action
     target: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}(/[a-z][a-z0-9_]{0,23})?$")]
     """An application or a service; for links a host, or `host/network`."""
@@ -157,7 +157,7 @@ class Search(Model):
         is_set = [end is not None for end in (self.lowest_hz, self.highest_hz, self.smallest_bytes, self.largest_bytes)]
         low, high = self.ends
         if is_set not in ([True, True, False, False], [False, False, True, True]) or low >= high:
-            raise ValueError("a search has a ladder of rates or one of sizes, with an end above its begin")
+            raise ValueError("a search has a ladder of rates or one of sizes, with an end above its start")
         return self
 
 

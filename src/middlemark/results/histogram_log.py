@@ -68,7 +68,7 @@ def _few(entries: list[str]) -> list[str]:
 
 
 def _fields(line: str) -> tuple[str, str]:
-    """An entry's tag and its payload; between them stand its begin, its length and its largest value."""
+    """An entry's tag and its payload; between them stand its start, its length and its largest value."""
     tag, *_, payload = line.removeprefix("Tag=").split(",", 4)
     return tag, payload
 

@@ -40,7 +40,7 @@ class HappenedFault(Model):
     action: Action
     target: str
     asked_ns: Nanoseconds
-    """From the window's begin, as planned."""
+    """From the window's start, as planned."""
     began_ns: Nanoseconds
     done_ns: Nanoseconds
     """On the clock of the window; a restart is done when the new process publishes and subscribes."""
@@ -201,7 +201,7 @@ class TrialRecord(Model):
     testbed: TestbedName | None = None
     """Of a run over a fleet: the test-bed that measured it; the manifest has its facts."""
     across: tuple[str, ...] = ()
-    """Where the run was continued with `--across`: the differences from its begin."""
+    """Where the run was continued with `--across`: the differences from its start."""
     effective: dict[Name, Effective] = {}
     """By application."""
     services: dict[ProcessName, ServiceConfiguration] = {}
@@ -224,7 +224,7 @@ class TrialRecord(Model):
     interrupted: tuple[Name, ...] = ()
     """Applications of which a process ended within the window: its samples and counts ended with it."""
     memory_growth_bytes: dict[ProcessName, Annotated[int, Field(ge=-(2**53), le=2**53)]] = {}
-    """Of a trial with faults, by process that lived through the window: resident at its end less at its begin."""
+    """Of a trial with faults, by process that lived through the window: resident at its end less at its start."""
     cpu_load: dict[Name, LoadReached] = {}
     """By loaded host."""
     kept_awake: KeptAwakeFacts | None = None

@@ -48,7 +48,7 @@ class Fault(Model):
     """One event of a timeline."""
 
     at: Duration | None = None
-    """The instant of the event, from the begin of the window."""
+    """The instant of the event, from the start of the window."""
     after: Annotated[int, Field(ge=0, le=2**32 - 1, strict=True)] | None = None
     """In place of `at`: the number of messages of the window that were due from a publisher of the first stream."""
     do: Action
@@ -188,7 +188,7 @@ class Deployment(Named):
         if written == "bridge":
             raise refusal(
                 "`bridge` is a property of hosts, not of containers: containers use the network of their host",
-                allowed="host, none; for an own address behind a bridge: `host`, on a host of `kind: netns`",
+                allowed="host, none; for an address of its own behind a bridge: `host`, on a host of `kind: netns`",
             )
         return written
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 COLUMNS = ("topic", "at_ns", "size_bytes")
-"""The columns of a recording: one line per message, `at_ns` from the begin of the recording; contents are not
+"""The columns of a recording: one line per message, `at_ns` from the start of the recording; contents are not
 needed."""
 _MOST_MESSAGES = 5_000_000
 
@@ -64,7 +64,7 @@ class RecordedMessages(Named):
     topic: str | None = None
     """The topic's name in the file; without it, the stream's."""
     offsets_ns: tuple[int, ...] = ()
-    """The instant of each message from the begin of the recording, as read from the file."""
+    """The instant of each message from the start of the recording, as read from the file."""
     sizes_bytes: tuple[int, ...] = ()
     """The size of each message, raised to the smallest that can be sent."""
     period_ns: int = 0

@@ -22,7 +22,7 @@ class Windows(Model):
     first_message: TimeSpan = 10_000 * _MS
     """The deadline for the last first message, from the common start; then the outcome is `no_communication`."""
     warm_up: Duration = 150 * _MS
-    """From the last first message to the begin of the window."""
+    """From the last first message to the start of the window."""
     window: TimeSpan = 2_000 * _MS
     """How long messages are measured."""
     drain: Duration = 500 * _MS

@@ -93,7 +93,8 @@ def _backend() -> Fact:
 
 def _relay() -> Fact:
     missing = shaping.relay_missing()
-    return Fact("relay", missing or str(executable("relay")), missing is None, "make workers")
+    value = missing.splitlines()[0] if missing else str(executable("relay"))
+    return Fact("relay", value, missing is None, "make workers: links with a trace, or without netem, need it")
 
 
 def _resources() -> Fact:

@@ -57,7 +57,7 @@ def figures_of(record: TrialRecord, received: Frame) -> dict[str, Measured]:
 
 
 def duplicated(record: TrialRecord, number: int, *kept_ns: int) -> TrialRecord:
-    """The only flow has so many duplicates; when the first of them came, from the window's begin, is kept."""
+    """The only flow has so many duplicates; when the first of them came, from the window's start, is kept."""
     assert record.window is not None
     received_ns = tuple(record.window.begin_ns + at_ns for at_ns in kept_ns)
     (counts,) = record.counts.subscribers

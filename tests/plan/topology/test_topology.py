@@ -130,7 +130,7 @@ def test_a_timeline_that_ships_is_named() -> None:
 
 
 def test_a_fault_after_the_window_is_refused() -> None:
-    with pytest.raises(UsageError, match="1 s after the window's begin, and the window lasts 1 s"):
+    with pytest.raises(UsageError, match="1 s after the window's start, and the window lasts 1 s"):
         planned("topologies: D1-2\nconditions: {faults: late_joiner}\nwindows: {window: 1 s}")
 
 

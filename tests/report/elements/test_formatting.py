@@ -73,8 +73,9 @@ def test_ratios_are_written_with_their_interval() -> None:
         ("rmem_max_bytes", 4 << 20, ("rmem max", "4.00 MiB")),
         ("clock_cost_ns", 18.0, ("clock cost", "18 ns")),
         ("wake_up_error_p99_ns", 4_010_989, ("wake up error p99", "4.01 ms")),
-        ("governor", None, ("governor", "not to be read here")),
+        ("governor", None, ("governor", "can't be read here")),
         ("turbo", True, ("turbo", "yes")),
+        ("idle_states", ["POLL", "C1"], ("idle states", "POLL, C1")),
         ("cpus", 2, ("cpus", "2")),
     ],
 )

@@ -66,7 +66,7 @@ class Played:
 
 
 def play(experiment: Experiment, begin_ns: int, how: Behaviour, rng: np.random.Generator) -> Played:
-    """The graph from the window's begin to its end."""
+    """The graph from the window's start to its end."""
     played, end_ns = Played(), begin_ns + experiment.windows.window_ns
     for number, node in enumerate(experiment.nodes):
         executions, before_ns = 0, begin_ns

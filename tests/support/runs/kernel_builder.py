@@ -78,7 +78,7 @@ def ran(process: int, woken_ns: int, runs_ns: int, by: int = SENDER) -> Events:
 
 
 def datagram(begin_ns: int = 1000) -> Events:
-    """Handed over at the begin, arrived 1000 ns later."""
+    """Handed over at the start, arrived 1000 ns later."""
     b = begin_ns
     return [
         *called(SENDER, b + 10, b + 480),

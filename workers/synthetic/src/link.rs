@@ -194,7 +194,7 @@ mod tests {
         for (sent_ns, is_greeting) in [(60, true), (4900, true), (6000, false), (7500, false), (9000, false)] {
             take_in(sent_ns, is_greeting);
         }
-        // Greetings from 5000 after its begin on, full messages from 3000 after the first was sent; then 1000 after each.
+        // Greetings from 5000 after its start on, full messages from 3000 after the first was sent; then 1000 after each.
         assert_eq!(released, [(5050, 1), (5900, 1), (9000, 0), (9000, 0), (10_000, 0)]);
     }
 

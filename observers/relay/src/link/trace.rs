@@ -6,11 +6,11 @@ use serde::Deserialize;
 
 use crate::link::impairment::Impairment;
 
-/// From `at_ns` after the trace's begin on, these impairments hold; a direction left out stays as it is.
+/// From `at_ns` after the trace's start on, these impairments hold; a direction left out stays as it is.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Point {
-    /// After the trace's begin.
+    /// After the trace's start.
     pub(crate) at_ns: i64,
     /// From the host to the network.
     #[serde(default)]

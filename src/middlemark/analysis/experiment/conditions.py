@@ -26,7 +26,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class FaultInstant:
-    """One fault of the timeline over all trials, from the window's begin."""
+    """One fault of the timeline over all trials, from the window's start."""
 
     action: str
     target: str

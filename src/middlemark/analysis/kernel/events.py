@@ -69,7 +69,7 @@ class Thread:
                 yield call
 
     def cut(self, begin_ns: int, end_ns: int) -> Iterator[tuple[bool, int, int]]:
-        """An interval, divided at the begin and end of each system call: whether within a call, begin, end."""
+        """An interval, divided at the start and end of each system call: whether within a call, begin, end."""
         at_ns = begin_ns
         first = max(int(np.searchsorted(self.called, begin_ns, side="right")) - 1, 0)
         last = int(np.searchsorted(self.called, end_ns))

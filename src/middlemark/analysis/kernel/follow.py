@@ -67,7 +67,7 @@ class _Path:
             self.segments.append(Segment(part, side, begin_ns, end_ns))
 
     def goes_back_through(self, thread: Thread, span: tuple[int, int], within: Part, side: Side) -> None:
-        """Adds an interval of a thread, divided at the begin and end of each system call."""
+        """Adds an interval of a thread, divided at the start and end of each system call."""
         for in_call, begin_ns, end_ns in reversed(list(thread.cut(*span))):
             self.goes_back_to(within if in_call else OUTSIDE[side], side, begin_ns, end_ns)
 

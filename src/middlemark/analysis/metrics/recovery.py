@@ -48,7 +48,7 @@ class AffectedFlow:
     longest_gap_ns: int
     """The longest time without a message, the window's ends included."""
     resumed_after_ns: tuple[int, ...]
-    """By fault after which messages should flow again: from its begin to the next message, or the window's end."""
+    """By fault after which messages should flow again: from its start to the next message, or the window's end."""
     is_cut_off: bool
     """Whether no message came any more after the last such fault, so that recovery took longer than it says."""
     duplicates: int | None

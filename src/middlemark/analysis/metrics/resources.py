@@ -121,7 +121,7 @@ class MemorySeries:
 
     process: str
     at_s: tuple[float, ...]
-    """From the window's begin."""
+    """From the window's start."""
     resident_bytes: tuple[int, ...]
 
 

@@ -52,7 +52,7 @@ class Steadiness(StrEnum):
     SLOW_DOWN = "slow_down"
     """Faster at first."""
     DISTURBED = "disturbed"
-    """At its level from the begin on, but for a while in between."""
+    """At its level from the start on, but for a while in between."""
     NEVER = "never"
     """No level was held over the last quarter of the window."""
     TOO_SHORT = "too_short"
@@ -159,13 +159,13 @@ class Instant:
     """A fault as it happened in this trial."""
 
     at_ns: int
-    """From the window's begin."""
+    """From the window's start."""
     words: str
 
 
 @dataclass(frozen=True)
 class TimeSeries:
-    """One stream over one window; the parts follow each other from the window's begin."""
+    """One stream over one window; the parts follow each other from the window's start."""
 
     trial: str
     part_ns: int
@@ -182,7 +182,7 @@ class TimeSeries:
 
 
 def changes_within_window(experiment: Experiment) -> bool:
-    """Whether what its messages meet at the window's begin is not what they meet later."""
+    """Whether what its messages meet at the window's start is not what they meet later."""
     return bool(experiment.timeline) or any(link.trace for link in experiment.links)
 
 

@@ -47,7 +47,7 @@ class Faults:
         return [f"{event.action} of {event.target}" for event in self._to_come]
 
     async def perform(self, begin_ns: int) -> None:
-        """Performs each at its instant after the window's begin; ends the trial where one can't."""
+        """Performs each at its instant after the window's start; ends the trial where one can't."""
         try:
             while self._to_come:
                 event = self._to_come[0]

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 def command(
     middleware: Annotated[
-        str, typer.Argument(help="The name of the middleware or pipeline.", autocompletion=arguments.middlewares)
+        str,
+        typer.Argument(
+            metavar="NAME", help="The name of the middleware or pipeline.", autocompletion=arguments.middlewares
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
@@ -126,7 +129,7 @@ def _deliveries(description: "Description") -> "Table":
     rows += [
         (delivery.delivery, "no", f"{delivery.reason[0].upper()}{delivery.reason[1:]}.", "") for delivery in there.lacks
     ]
-    return _table(("delivery", "there", "how, or why not", "who does it so"), rows)
+    return _table(("delivery", "available", "how, or why not", "example"), rows)
 
 
 def _profiles(description: "Description") -> "Table":
@@ -173,7 +176,11 @@ def _value(value: bool | int | str) -> str:
 def _size(size_bytes: int) -> str:
     from middlemark.suite import SIZE
 
-    return SIZE.text(size_bytes)
+    binary = {2**20: "MiB", 2**10: "KiB"}
+    return next(
+        (f"{size_bytes // unit} {name}" for unit, name in binary.items() if size_bytes % unit == 0),
+        SIZE.text(size_bytes),
+    )
 
 
 def _table(columns: tuple[str, ...], rows: "Sequence[tuple[str, ...]]") -> "Table":
@@ -196,7 +203,9 @@ def footprint_command(
     middleware: Annotated[
         list[str] | None,
         typer.Argument(
-            help="The names of middlewares; without any, all that are built.", autocompletion=arguments.middlewares
+            metavar="MIDDLEWARE",
+            help="The names of middlewares; without any, all that are built.",
+            autocompletion=arguments.middlewares,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,

@@ -13,6 +13,7 @@ import typer
 
 from middlemark.cli import arguments
 from middlemark.cli.boundary import say
+from middlemark.cli.help import Command, Group
 
 if TYPE_CHECKING:
     from middlemark.suite import Topology
@@ -33,7 +34,10 @@ class Subject(StrEnum):
 
 
 def command(
-    subject: Annotated[Subject | None, typer.Argument(help="What to list; by default everything.")] = None,
+    subject: Annotated[
+        Subject | None,
+        typer.Argument(metavar="SUBJECT", help=f"What to list, one of {', '.join(Subject)}; by default everything."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """List suites, middlewares, workloads, topologies, timelines of faults, and published evaluations."""
@@ -144,7 +148,9 @@ def _print_tables(listed: dict[str, Rows]) -> None:
         console.print(table)
 
 
-app = typer.Typer(help="Show topologies; `middlemark list topologies` lists the shipped ones.", no_args_is_help=True)
+app = typer.Typer(
+    cls=Group, help="Show topologies; `middlemark list topologies` lists the shipped ones.", no_args_is_help=True
+)
 
 
 @app.callback()
@@ -152,7 +158,7 @@ def group() -> None:
     """Keep `show` a command of its own name."""
 
 
-@app.command()
+@app.command(cls=Command)
 def show(
     name: Annotated[
         str,

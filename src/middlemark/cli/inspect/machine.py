@@ -93,26 +93,14 @@ def _print_workers(workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]
 def _print_machine(facts: "Sequence[Fact]", console: "Screen") -> None:
     from rich.text import Text
 
+    from middlemark.report.elements.formatting import fact as words
+
     marks = {True: Text("✔", "green"), False: Text("!", "yellow"), None: Text(" ")}
     rows = []
     for fact in facts:
-        name, value = fact_words(fact)
-        rows.append((marks[fact.ready], name, value, fact.remedy if fact.ready is False else ""))
+        name, value = words(fact.name, fact.value)
+        rows.append((marks[fact.ready], name, value, "" if fact.ready else fact.remedy))
     _print_table(("", "machine", "value", "remedy"), rows, console)
-
-
-def fact_words(fact: "Fact") -> tuple[str, str]:
-    """The name without its unit, and the value with it."""
-    name, _, unit = fact.name.rpartition("_")
-    match fact.value, unit:
-        case int(value), "ns":
-            return name.replace("_", " "), f"{value / 1e3:.3g} µs"
-        case int(value), "bytes":
-            return name.replace("_", " "), f"{value / 2**20:.0f} MiB"
-        case list(values), _:
-            return fact.name.replace("_", " "), ", ".join(values)
-        case value, _:
-            return fact.name.replace("_", " "), str(value)
 
 
 def _print_table(columns: "Sequence[str]", rows: "Sequence[Sequence[object]]", console: "Screen") -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli.boundary import say
+from middlemark.cli.help import Command, Group
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -23,17 +24,25 @@ FleetAddress = Annotated[
     typer.Option("--fleet", metavar="ADDRESS", help="Measure on the test-beds that have joined this Dask scheduler."),
 ]
 TlsAuthority = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Who signs the fleet's certificates, where its connections use TLS.")
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The certificate of the authority that signs the fleet's certificates, where its connections use TLS.",
+    ),
 ]
 TlsCertificate = Annotated[Path | None, typer.Option(metavar="FILE", help="This machine's certificate in the fleet.")]
 TlsKey = Annotated[Path | None, typer.Option(metavar="FILE", help="The private key of that certificate.")]
-app = typer.Typer(help="Have this machine measure for others.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Let this machine measure for campaigns of other machines.", no_args_is_help=True)
 
 
-@app.command("join")
+@app.command("join", cls=Command)
 def join_command(
-    address: Annotated[str, typer.Argument(help="The Dask scheduler's: tcp://HOST:8786, or tls://HOST:8786.")],
-    name: Annotated[str | None, typer.Option(help="The test-bed's name, in place of the machine's.")] = None,
+    address: Annotated[
+        str, typer.Argument(metavar="ADDRESS", help="The Dask scheduler's: tcp://HOST:8786, or tls://HOST:8786.")
+    ],
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The test-bed's name, in place of the machine's.")
+    ] = None,
     tls_ca_file: TlsAuthority = None,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,

@@ -23,8 +23,12 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     only: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="Only candidates with this factor value; may be repeated.")
     ] = None,
-    trials: Annotated[int | None, typer.Option(min=1, help="Trials of each candidate, in place of the file's.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder, in place of runs/<application>-<time>.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Trials of each candidate, in place of the file's.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The run folder, in place of runs/<application>-<time>.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and how long it takes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:

@@ -23,14 +23,22 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     paper: Annotated[
         str | None,
-        typer.Argument(help="A paper of `middlemark list papers`, or a folder.", autocompletion=arguments.papers),
+        typer.Argument(
+            metavar="PAPER", help="A paper of `middlemark list papers`, or a folder.", autocompletion=arguments.papers
+        ),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full/--quick", help="All of it, or a part in minutes that leaves findings undecided.")
+        bool,
+        typer.Option(
+            "--full/--quick",
+            help="Measure all of the paper, or a part that takes minutes and leaves more findings undecided.",
+        ),
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="The folder, in place of runs/<paper>-<extent>-<time>.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The folder, in place of runs/<paper>-<extent>-<time>.")
+    ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Continue this, and make its report again.")
+        Path | None, typer.Option(metavar="DIR", help="Continue this reproduction, and make its report again.")
     ] = None,
     across: Across = False,
     trust: Trust = False,

@@ -36,7 +36,8 @@ MOST_STREAMS_SHOWN = 12
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     suite: Annotated[
-        str | None, typer.Argument(help="A shipped suite's name, or a file.", autocompletion=arguments.suites)
+        str | None,
+        typer.Argument(metavar="SUITE", help="A shipped suite's name, or a file.", autocompletion=arguments.suites),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -47,19 +48,21 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         ),
     ] = None,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Trials of each experiment, in place of the suite's number.")
+        int | None, typer.Option(metavar="N", min=1, help="Trials of each experiment, in place of the suite's number.")
     ] = None,
     against: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="PATH",
+            metavar="DIR",
             help="Also run everything with the workers of this folder, as the base of a comparison; may be repeated.",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder, in place of runs/<suite>-<time>.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The run folder, in place of runs/<suite>-<time>.")
+    ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Continue this run; if it has a base, name that again with --against."),
+        typer.Option(metavar="DIR", help="Continue this run; if it has a base, name the base again with --against."),
     ] = None,
     across: Across = False,
     trust: Trust = False,

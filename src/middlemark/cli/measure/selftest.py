@@ -21,15 +21,24 @@ if TYPE_CHECKING:
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     middleware: Annotated[
-        str, typer.Argument(help="The middleware that is compared with itself.", autocompletion=arguments.middlewares)
+        str,
+        typer.Argument(
+            metavar="MIDDLEWARE",
+            help="The middleware that is compared with itself.",
+            autocompletion=arguments.middlewares,
+        ),
     ] = "udp",
-    campaigns: Annotated[int, typer.Option(min=1, help="How many campaigns of the middleware against itself.")] = 40,
-    blocks: Annotated[int, typer.Option(min=2, help="How many blocks each campaign has.")] = 5,
+    campaigns: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many campaigns of the middleware against itself.")
+    ] = 40,
+    blocks: Annotated[int, typer.Option(metavar="N", min=2, help="How many blocks each campaign has.")] = 5,
     stored: Annotated[
         Path | None,
         typer.Option("--from", metavar="DIR", help="Use the trials of this run in place of running new ones."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder, in place of runs/selftest-<time>.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The run folder, in place of runs/selftest-<time>.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Check that comparing a middleware with itself finds a difference in at most 5 % of cases."""

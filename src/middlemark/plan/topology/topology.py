@@ -181,7 +181,7 @@ def planned_timeline(
         if event.at_ns >= window_ns:
             raise UsageError(
                 f"`{requested.timeline}` has {event.action} of `{event.target}` {event.at_ns / 1e9:g} s after the "
-                f"window's begin, and the window lasts {window_ns / 1e9:g} s",
+                f"window's start, and the window lasts {window_ns / 1e9:g} s",
                 remedy="a longer `windows: window`, or an earlier event",
             )
     return tuple(sorted(events, key=lambda event: event.at_ns))

@@ -170,7 +170,9 @@ def fact(name: str, value: object) -> tuple[str, str]:
     write = _FACTS.get(suffix)
     if write is not None and stem and isinstance(value, int | float) and not isinstance(value, bool):
         return stem.replace("_", " "), write(float(value))
-    words = {None: "not to be read here", True: "yes", False: "no"}
+    if isinstance(value, list):
+        return name.replace("_", " "), ", ".join(str(part) for part in value)
+    words = {None: "can't be read here", True: "yes", False: "no"}
     shown = words[value] if value is None or isinstance(value, bool) else str(value)
     return name.replace("_", " "), shown
 

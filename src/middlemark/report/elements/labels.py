@@ -19,6 +19,8 @@ from middlemark.results.manifest import Dissector, Library, Manifest
 from middlemark.suite.metrics import Distribution
 from middlemark.worker import contract
 
+NO_LIBRARY = "none"
+"""The name that sockets, the ring and the synthetic middleware give for their library."""
 COLOURS = 12
 """As many as the style sheet has (`--series-0` …); tellable apart with any common colour blindness, light and dark."""
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (14, 4))
@@ -83,7 +85,7 @@ def series_by_experiment(manifest: Manifest, experiments: Iterable[Experiment]) 
             title=title,
             configuration=_configuration(experiment),
             version=known.library.version if known else "unknown",
-            baseline=known is not None and known.library.name == "none",
+            baseline=known is not None and known.library.name == NO_LIBRARY,
             number=order.index(experiment.middleware),
             place=sorted(configurations[experiment.middleware]).index(_configuration(experiment)),
             dissectors=known.dissectors if known else (),
@@ -151,7 +153,7 @@ DAYS_OF_A_YEAR = 365.25
 
 def library_words(library: Library | contract.Library, on: date) -> str:
     """`fastrtps 2.9.1 of 2023-01-31, 3.8 years old`; its age is known where the system's packages tell it."""
-    named = f"{library.name} {library.version}"
+    named = f"{'none, version' if library.name == NO_LIBRARY else library.name} {library.version}"
     if library.released is None:
         return named
     years = (on - date.fromisoformat(library.released)).days / DAYS_OF_A_YEAR

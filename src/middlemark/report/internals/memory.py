@@ -115,7 +115,7 @@ def _lines(shown: Identity) -> alt.Chart:
         alt.Chart(alt.NamedData("rows"))
         .mark_line(strokeWidth=1.6, interpolate="step-after")
         .encode(
-            x=alt.X("s:Q", title="s from the window's begin", axis=alt.Axis(tickCount=8)),
+            x=alt.X("s:Q", title="s from the window's start", axis=alt.Axis(tickCount=8)),
             y=alt.Y("mib:Q", title="MiB resident", axis=alt.Axis(tickCount=5)),
             color=shown.colour,
             strokeDash=shown.dash,

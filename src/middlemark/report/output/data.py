@@ -237,7 +237,7 @@ LABELS = ("experiment", "middleware", "profile", "delivery", "workload", "observ
 
 
 def openmetrics(run: LoadedRun) -> str:
-    """Every estimate as a gauge with its interval's ends, stamped with the run's begin; names keep their units."""
+    """Every estimate as a gauge with its interval's ends, stamped with the run's start; names keep their units."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Estimates(run))
     text: bytes = generate_latest(registry)  # type: ignore[no-untyped-call] # the library has types elsewhere only

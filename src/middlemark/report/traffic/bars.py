@@ -171,7 +171,7 @@ MISSING = (
     "together; the confidence interval is over trials."
 )
 AGAIN = (
-    "From the begin of a restart, start, resume, link_up or heal to the next message of the flow that took longest; "
+    "From the start of a restart, start, resume, link_up or heal to the next message of the flow that took longest; "
     "to the window's end where that flow was still cut off. Median of trials with confidence interval."
 )
 MEMORY = (

@@ -38,7 +38,7 @@ OF_STREAM = (
 GROWTH = MetricColumn("growth", "memory_growth_bytes", MEBIBYTES)
 CAPTION = (
     "Missing: messages that were scheduled while their subscriber's process existed, and that never arrived; all "
-    "trials together. Flow again: from the begin of a restart, start, resume, link_up or heal to the next message of "
+    "trials together. Flow again: from the start of a restart, start, resume, link_up or heal to the next message of "
     "the flow that took longest; `over` where a flow was still cut off when the window ended. Gap: the longest time "
     "without a message of a flow. Duplicates: received again since the first of these repairs began. A flow is one "
     "publisher's messages at one subscriber; `all` is the sum of all flows, or the worst of them. Memory: the growth "

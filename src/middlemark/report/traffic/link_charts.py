@@ -117,7 +117,7 @@ def _chart(drawn: _Property, rows: Rows, window_s: float) -> Chart:
         .encode(
             x=alt.X(
                 "s:Q",
-                title="s from the window's begin",
+                title="s from the window's start",
                 scale=alt.Scale(domain=[0, window_s], nice=False),
                 axis=alt.Axis(tickCount=8),
             ),

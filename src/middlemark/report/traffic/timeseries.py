@@ -63,7 +63,7 @@ def _window_s(candidate: ExperimentFindings) -> float:
 def _time(window_s: float) -> alt.X:
     return alt.X(
         "s:Q",
-        title="s from the window's begin",
+        title="s from the window's start",
         scale=alt.Scale(domain=[0, window_s], nice=False),
         axis=alt.Axis(tickCount=8),
     )

@@ -135,7 +135,7 @@ class Step(Impairment):
     """The effects from an instant of the window on; an omitted one stays as the link has it."""
 
     at: Duration
-    """From the window's begin."""
+    """From the window's start."""
     outgoing: Impairment | None = None
     """Effects only from the host to the network."""
     incoming: Impairment | None = None

@@ -44,7 +44,7 @@ TrialId = Annotated[
 ]
 """The trial's number and its experiment's id: the name of its folder."""
 SshTarget = Annotated[str, Field(pattern=r"^[A-Za-z0-9_\[][A-Za-z0-9_.:@%\[\]+-]{0,254}$")]
-"""A name or an address for the SSH client; with a dash at its begin it would be an option."""
+"""A name or an address for the SSH client; with a dash at its start it would be an option."""
 Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9:][A-Za-z0-9_.:%-]{0,254}$")]
 
 Count = Annotated[int, Field(ge=0, le=2**53)]

@@ -122,7 +122,7 @@ def _idle_states() -> Fact:
         "idle_states",
         value,
         not deep if states else None,
-        "use keep_awake in the suite, or boot with intel_idle.max_cstate=1",
+        "use keep_awake in the suite, or boot with intel_idle.max_cstate=1" if states else "",
     )
 
 

@@ -31,7 +31,7 @@ _NAMES = {
 }
 """By kind, the last part of a path."""
 _TARGET = r"[A-Za-z0-9_\[][A-Za-z0-9_.:@%\[\]+-]{0,254}"
-"""As suites have it: with a dash at its begin it would be an option of the SSH client."""
+"""As suites have it: with a dash at its start it would be an option of the SSH client."""
 _PLACES = {"cgroup": Path("/sys/fs/cgroup")}
 """Where all of a kind lie."""
 
