@@ -115,8 +115,8 @@ def experiment_rows(
         planned = candidate.experiment
         delivery = candidate.configuration.delivery
         named = (planned.id, planned.middleware, planned.profile, delivery, planned.workload, planned.key)
-        for observation, found in ((None, candidate), *candidate.observed.items()):
-            yield (*named, observation), found
+        for observation, measured in ((None, candidate), *candidate.observed.items()):
+            yield (*named, observation), measured
 
 
 def summary_table(findings: RunFindings) -> pl.DataFrame:
@@ -137,8 +137,8 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
             estimate.outliers.mild,
             estimate.outliers.severe,
         )
-        for experiment, found in experiment_rows(findings.claimable)
-        for key, estimate in sorted(found.estimates.items())
+        for experiment, measured in experiment_rows(findings.claimable)
+        for key, estimate in sorted(measured.estimates.items())
     ]
     return pl.DataFrame(dict(zip(SCHEMA, zip(*rows, strict=True), strict=True)) if rows else [], schema=SCHEMA)
 
@@ -153,8 +153,8 @@ def warning_table(findings: RunFindings) -> pl.DataFrame:
             caution.text,
             caution.remedy,
         )
-        for experiment, found in experiment_rows(findings.experiments)
-        for caution, n_trials in found.cautions
+        for experiment, measured in experiment_rows(findings.experiments)
+        for caution, n_trials in measured.cautions
     ]
     return pl.DataFrame(rows, schema=WARNINGS_SCHEMA, orient="row")
 
@@ -233,8 +233,8 @@ class LoadedRun:
             yield (*_common(record), *key, number, value.n, overloaded, reason)
 
     def _samples(self, path: str, schema: pl.Schema) -> pl.LazyFrame:
-        found = [self.folder.trial(record.trial.id) for record in self.records]
-        readable = [getattr(trial, path) for trial in found if self._is_readable(trial, getattr(trial, path), schema)]
+        folders = [self.folder.trial(record.trial.id) for record in self.records]
+        readable = [getattr(trial, path) for trial in folders if self._is_readable(trial, getattr(trial, path), schema)]
         if not readable:
             return pl.LazyFrame(schema={"trial": pl.String(), **schema})
         return (

@@ -86,11 +86,11 @@ def analyse(
     stored = list(folder.stored_trials())
     records, damaged = read_records(stored, manifest)
     experiments: list[ExperimentFindings] = []
-    for experiment, own in _chosen(_by_experiment(manifest, records), conditions):
-        found, broken = _analyse_experiment(folder, experiment, own, on_measuring)
-        experiments.append(found)
+    for experiment, own_records in _chosen(_by_experiment(manifest, records), conditions):
+        findings, broken = _analyse_experiment(folder, experiment, own_records, on_measuring)
+        experiments.append(findings)
         damaged += broken
-    there = {trial.id for trial in stored}
+    stored_ids = {trial.id for trial in stored}
     compared = comparisons(candidate for candidate in experiments if candidate.experiment.search is None)
     correlated = serial_correlations(compared)
     experiments = with_dependence_cautions(experiments, correlated)
@@ -103,7 +103,7 @@ def analyse(
         capacities=capacities(experiments),
         damaged=tuple(damaged),
         scalings=scalings(given),
-        missing=tuple(trial.id for trial in manifest.trials if trial.id not in there),
+        missing=tuple(trial.id for trial in manifest.trials if trial.id not in stored_ids),
         serial_correlations=correlated,
         outside_window_ns=outside_window_ns(records),
     )
@@ -127,7 +127,7 @@ def _by_experiment(manifest: Manifest, records: Sequence[TrialRecord]) -> list[t
     groups: dict[str, list[TrialRecord]] = {name: [] for name in sorted(planned | stored)}
     for record in records:
         groups[record.trial.experiment.id].append(record)
-    return [((planned | stored)[name], own) for name, own in groups.items() if own]
+    return [((planned | stored)[name], group) for name, group in groups.items() if group]
 
 
 def _chosen(
@@ -150,8 +150,8 @@ def _analyse_experiment(
     findings, damaged = _findings(folder, experiment, unobserved, on_measuring)
     observed = {}
     for observation in sorted({record.trial.observation for record in records if record.trial.observation}):
-        own = [record for record in records if record.trial.observation is observation]
-        observed[observation], broken = _findings(folder, experiment, own, on_measuring)
+        with_observer = [record for record in records if record.trial.observation is observation]
+        observed[observation], broken = _findings(folder, experiment, with_observer, on_measuring)
         damaged += broken
     return replace(findings, observed=observed), damaged
 
@@ -163,13 +163,13 @@ def _findings(
     on_measuring: Callable[[], None] | None,
 ) -> tuple[ExperimentFindings, list[Damage]]:
     """One trial is looked at at a time; of each there stays the sketch of its samples."""
-    found, damaged = [], []
+    measured, damaged = [], []
     for record in records:
         if is_valid(record):
             try:
-                found.append(load_or_measure(folder.trial(record.trial.id), record, on_measuring))
+                measured.append(load_or_measure(folder.trial(record.trial.id), record, on_measuring))
             except (StoreError, AccountingError) as error:
                 damaged.append(Damage(record.trial.id, str(error)))
     broken = {damage.trial for damage in damaged}
     usable = [record for record in records if record.trial.id not in broken]
-    return experiment_findings(experiment, usable, found), damaged
+    return experiment_findings(experiment, usable, measured), damaged

@@ -64,7 +64,7 @@ class ChainMetrics:
 def chain_metrics(record: TrialRecord, rows: Rows, condense: Callable[[Sketch], Sketch] = sketch_of) -> ChainMetrics:
     """All of it; nothing where the experiment has no nodes."""
     experiment = record.trial.experiment
-    found = ChainMetrics(values=_of_nodes(record, rows))
+    metrics = ChainMetrics(values=_of_nodes(record, rows))
     for chain in experiment.chains:
         paths = follow_chain(route_of(chain, experiment), rows)
         bounds_ns = bounds_of_chain(record, chain)
@@ -74,13 +74,13 @@ def chain_metrics(record: TrialRecord, rows: Rows, condense: Callable[[Sketch], 
             )
             if not samples.n_messages:
                 continue
-            found.samples[chain.name, kind] = condense(samples)
-            found.values |= distribution_metrics(chain_subject(chain.name), kind, samples)
-        found.values |= clock_bound_metric(chain_subject(chain.name), bounds_ns)
+            metrics.samples[chain.name, kind] = condense(samples)
+            metrics.values |= distribution_metrics(chain_subject(chain.name), kind, samples)
+        metrics.values |= clock_bound_metric(chain_subject(chain.name), bounds_ns)
         kinds = _kinds_of_path(paths)
-        found.values |= _of_chain(chain, paths, kinds, bounds_ns)
-        found.values |= _of_places(chain, paths, kinds, record, rows)
-    return found
+        metrics.values |= _of_chain(chain, paths, kinds, bounds_ns)
+        metrics.values |= _of_places(chain, paths, kinds, record, rows)
+    return metrics
 
 
 def route_of(chain: Chain, experiment: Experiment) -> Route:
@@ -139,8 +139,8 @@ def _of_chain(
 def _kinds_of_path(paths: FollowedChain) -> Paths:
     """The typical and the slow paths, where there are enough."""
     n = paths.fates[Fate.ENDED]
-    found = {"typical": paths.ended_in_order(2 * n // 5, n // 5 + 1)} if n else {}
-    return found | ({"slow": paths.ended_in_order(n - n // 100, n // 100)} if n >= _SLOW_NEED else {})
+    kinds = {"typical": paths.ended_in_order(2 * n // 5, n // 5 + 1)} if n else {}
+    return kinds | ({"slow": paths.ended_in_order(n - n // 100, n // 100)} if n >= _SLOW_NEED else {})
 
 
 def _mean(paths: pl.DataFrame, columns: list[str]) -> Value:
@@ -150,7 +150,7 @@ def _mean(paths: pl.DataFrame, columns: list[str]) -> Value:
 def _of_places(chain: Chain, paths: FollowedChain, kinds: Paths, record: TrialRecord, rows: Rows) -> dict[Key, Value]:
     """What each node of a chain, with the message to it, takes of typical and slow paths, and what it lets go."""
     values: dict[Key, Value] = {}
-    known = route_of(chain, record.trial.experiment)
+    route = route_of(chain, record.trial.experiment)
     hops_ns = (0, *bounds_of_hops(record, chain))
     for position in range(paths.length):
         named: dict[str, Value] = {}
@@ -162,20 +162,20 @@ def _of_places(chain: Chain, paths: FollowedChain, kinds: Paths, record: TrialRe
                         _mean(chosen, [part_column(part, position)]), bound_ns
                     )
         if position:
-            named |= _let_go(paths, position) | _without_new(known, rows, position)
+            named |= _let_go(paths, position) | _without_new(route, rows, position)
         values |= {Key(chain_position_subject(chain.name, position), name): value for name, value in named.items()}
     return values
 
 
 def _let_go(paths: FollowedChain, position: int) -> dict[str, Value]:
     """Of what reached the node before, the share whose message to this one was lost, or taken by no execution."""
-    fate, at = pl.col("fate"), pl.col("at")
+    fate, stopped_at = pl.col("fate"), pl.col("at")
     came, lost, passed_over = (
         paths.instances.lazy()
         .select(
-            came=(fate.is_in([fate.value for fate in COUNTED_FATES]) & (at >= position - 1)).sum(),
-            lost=(fate.is_in([fate.value for fate in NEVER_ENDED]) & (at == position - 1)).sum(),
-            passed_over=((fate == Fate.PASSED_OVER.value) & (at == position - 1)).sum(),
+            came=(fate.is_in([fate.value for fate in COUNTED_FATES]) & (stopped_at >= position - 1)).sum(),
+            lost=(fate.is_in([fate.value for fate in NEVER_ENDED]) & (stopped_at == position - 1)).sum(),
+            passed_over=((fate == Fate.PASSED_OVER.value) & (stopped_at == position - 1)).sum(),
         )
         .collect()
         .row(0)
@@ -185,10 +185,10 @@ def _let_go(paths: FollowedChain, position: int) -> dict[str, Value]:
     return {"loss_share": Measured(lost / came, came), "passed_over_share": Measured(passed_over / came, came)}
 
 
-def _without_new(known: Route, rows: Rows, position: int) -> dict[str, Value]:
+def _without_new(route: Route, rows: Rows, position: int) -> dict[str, Value]:
     """How often the node's timer fired without a new message of the chain, from its first message on."""
-    node = pl.col("node") == known.nodes[position]
-    of_chain_alone = node & (pl.col("stream") == known.streams[position - 1])
+    node = pl.col("node") == route.nodes[position]
+    of_chain_alone = node & (pl.col("stream") == route.streams[position - 1])
     took = rows.inputs.filter(of_chain_alone).select(pl.col("execution").unique()).collect()
     first = took["execution"].min()
     timed = node & (pl.col("trigger") == "timer") & (pl.col("execution") >= pl.lit(first))
@@ -208,8 +208,8 @@ def _of_nodes(record: TrialRecord, rows: Rows) -> dict[Key, Value]:
         values[Key(TRIAL, "start_up_ns")] = Measured(float(longest), len(started))
     window_s = record.trial.experiment.windows.window_ns / 1e9
     for number, counts in enumerate(record.nodes):
-        own = rows.executions.filter(pl.col("node") == number)
-        took_ns = own.select(pl.col("computed_ns") - pl.col("started_ns")).collect()
+        executions = rows.executions.filter(pl.col("node") == number)
+        took_ns = executions.select(pl.col("computed_ns") - pl.col("started_ns")).collect()
         computed = np.sort(took_ns.to_series().to_numpy())
         named: dict[str, Value] = {
             "executions_hz": Measured(counts.executions / window_s, counts.executions),
@@ -228,5 +228,5 @@ def _of_nodes(record: TrialRecord, rows: Rows) -> dict[Key, Value]:
     return values
 
 
-def _shares(counts: Mapping[str, int], of: int) -> dict[str, Value]:
-    return {name: Measured(count / of, of) for name, count in counts.items()} if of else {}
+def _shares(counts: Mapping[str, int], total: int) -> dict[str, Value]:
+    return {name: Measured(count / total, total) for name, count in counts.items()} if total else {}

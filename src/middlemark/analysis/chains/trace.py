@@ -217,13 +217,13 @@ def _onward(path: pl.DataFrame, route: Route, rows: Rows, position: int, newest:
     return joined.with_columns(stopped).drop("sequence", "arrived")
 
 
-def _joined(path: pl.DataFrame, key: str, found: pl.LazyFrame) -> pl.DataFrame:
+def _joined(path: pl.DataFrame, key: str, matches: pl.LazyFrame) -> pl.DataFrame:
     """What was found joined to the path, at most one row to each; nulls where there is none.
 
     Numbers grow with time, so that between a piece's first and last there is little that is not the piece's.
     """
-    near = found.filter(pl.col(key).is_between(pl.lit(path[key].min()), pl.lit(path[key].max()))).collect()
-    only = near.unique(key, keep="first", maintain_order=True)
+    nearby = matches.filter(pl.col(key).is_between(pl.lit(path[key].min()), pl.lit(path[key].max()))).collect()
+    only = nearby.unique(key, keep="first", maintain_order=True)
     return path.join(only, on=key, how="left", maintain_order="left")
 
 
@@ -287,5 +287,5 @@ def _in_time(route: Route, end_ns: int, is_in_order: pl.Expr) -> pl.Expr:
         return pl.lit(None, pl.Boolean)
     is_asked = (pl.col("begun_ns") <= end_ns - route.deadline_ns) & is_in_order.fill_null(value=True)
     passed_over = pl.col("stopped") == Fate.PASSED_OVER.value
-    kept = (pl.col("whole_ns") <= route.deadline_ns).fill_null(value=False)
-    return pl.when(is_asked & ~passed_over.fill_null(value=False)).then(kept)
+    is_in_time = (pl.col("whole_ns") <= route.deadline_ns).fill_null(value=False)
+    return pl.when(is_asked & ~passed_over.fill_null(value=False)).then(is_in_time)

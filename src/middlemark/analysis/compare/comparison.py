@@ -118,8 +118,8 @@ class Comparison:
 
     def ratio(self, first: ExperimentFindings, second: ExperimentFindings) -> Difference | None:
         """How many times the second's value the first has, paired by block."""
-        found = ratio(*(self._block_values(candidate) for candidate in (second, first)), paired=True)
-        return found if isinstance(found, Difference) else None
+        difference = ratio(*(self._block_values(candidate) for candidate in (second, first)), paired=True)
+        return difference if isinstance(difference, Difference) else None
 
     def _block_values(self, candidate: ExperimentFindings) -> BlockValues:
         return candidate.block_values(Key(self.setting.subject, self.criterion.metric)).finite
@@ -173,25 +173,27 @@ def fixed_factors(experiment: Experiment, varied: Collection[str]) -> tuple[tupl
 def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:
     criterion = _criterion(setting, group[0].experiment)
     key = Key(setting.subject, criterion.metric)
-    known = {candidate.experiment.id: candidate.block_values(key) for candidate in group}
+    values = {candidate.experiment.id: candidate.block_values(key) for candidate in group}
     reasons = {candidate.experiment.id: _why_not_ranked(candidate, setting, criterion) for candidate in group}
-    most = max((len(known[name].finite) for name, reason in reasons.items() if not reason), default=0)
-    few = {name: n for name, reason in reasons.items() if not reason and (n := len(known[name].finite)) < FEWEST_BLOCKS}
+    most = max((len(values[name].finite) for name, reason in reasons.items() if not reason), default=0)
+    few = {
+        name: n for name, reason in reasons.items() if not reason and (n := len(values[name].finite)) < FEWEST_BLOCKS
+    }
     if most >= FEWEST_BLOCKS:
         reasons |= {name: f"{n} of {most} trials have a value: too few to rank it" for name, n in few.items()}
     unranked = {name: reason for name, reason in reasons.items() if reason}
     candidates = {
         candidate.experiment.id: Candidate(
-            known[candidate.experiment.id],
+            values[candidate.experiment.id],
             _shown_value(candidate, key),
-            candidate.setbacks(key, setting.stream, known[candidate.experiment.id]),
+            candidate.setbacks(key, setting.stream, values[candidate.experiment.id]),
         )
         for candidate in group
         if candidate.experiment.id not in unranked
     }
     places = ranking(candidates, lower_is_better=criterion.lower_is_better)
     by_id = {candidate.experiment.id: candidate for candidate in group}
-    found = Comparison(
+    comparison = Comparison(
         setting=setting,
         criterion=criterion,
         experiments=tuple(by_id[name] for name in (*(place.key for place in places), *sorted(unranked))),
@@ -199,8 +201,13 @@ def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Compar
         unranked=unranked,
         to_best={},
     )
-    to_best = {candidate.experiment.id: found.ratio(candidate, found.experiments[0]) for candidate in found.ranked[1:]}
-    return replace(found, to_best={name: difference for name, difference in to_best.items() if difference is not None})
+    to_best = {
+        candidate.experiment.id: comparison.ratio(candidate, comparison.experiments[0])
+        for candidate in comparison.ranked[1:]
+    }
+    return replace(
+        comparison, to_best={name: difference for name, difference in to_best.items() if difference is not None}
+    )
 
 
 def _shown_value(candidate: ExperimentFindings, key: Key) -> float:
@@ -227,11 +234,11 @@ def _why_not_ranked(candidate: ExperimentFindings, setting: Setting, criterion: 
     if not candidate.experiment.timeline and (undelivered := _undelivered(candidate, setting, criterion)):
         return undelivered
     key = Key(setting.subject, criterion.metric)
-    known = candidate.block_values(key)
-    setbacks = candidate.setbacks(key, setting.stream, known)
+    values = candidate.block_values(key)
+    setbacks = candidate.setbacks(key, setting.stream, values)
     if setbacks.is_majority:
         return str(setbacks)
-    if known.finite.low:
+    if values.finite.low:
         return ""
     main = candidate.estimates.get(key)
     nothing = "no path ended" if setting.of_chain else "nothing was received in time"

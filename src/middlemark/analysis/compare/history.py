@@ -73,15 +73,15 @@ class History:
 
 def histories(runs: Sequence[PastRun], metric: Metric) -> list[History]:
     """Every series that has the metric, by setting and middleware; points in the order in which runs began."""
-    found: dict[tuple[str, str, str, str], list[Point]] = {}
+    points_by_series: dict[tuple[str, str, str, str], list[Point]] = {}
     for run in sorted(runs, key=lambda other: other.manifest.started_at):
         machine = machine_of(run.manifest)
         for row in run.estimates.filter(rows_of_metric(metric)).iter_rows(named=True):
             key = (_setting(row), row["middleware"], row["subject"], machine)
-            found.setdefault(key, []).append(_point(run, row))
+            points_by_series.setdefault(key, []).append(_point(run, row))
     return [
         History(middleware, setting, _stream(subject), machine, tuple(points), level_changes(points))
-        for (setting, middleware, subject, machine), points in sorted(found.items())
+        for (setting, middleware, subject, machine), points in sorted(points_by_series.items())
     ]
 
 
@@ -104,8 +104,8 @@ def rows_of_metric(metric: Metric) -> pl.Expr:
     """Which estimates a history of the metric is of: those of unobserved trials, where there is one."""
     of_each = pl.col("subject").str.starts_with(metric.key("").subject)
     subject = pl.col("subject") == TRIAL if metric.of_trial else of_each
-    known = pl.col("estimate").is_not_null() & pl.col("observation").is_null()
-    return (pl.col("metric") == metric.stored_name) & subject & known
+    is_estimated = pl.col("estimate").is_not_null() & pl.col("observation").is_null()
+    return (pl.col("metric") == metric.stored_name) & subject & is_estimated
 
 
 def _setting(row: dict[str, str]) -> str:
@@ -118,11 +118,11 @@ def _stream(subject: str) -> str | None:
 
 def _point(run: PastRun, row: dict[str, float]) -> Point:
     is_base = f"{SIDE_FACTOR}={Side.BASE}" in str(row["factors"]).split()
-    known = (run.manifest.base if is_base else run.manifest.middlewares).get(str(row["middleware"]))
+    middleware = (run.manifest.base if is_base else run.manifest.middlewares).get(str(row["middleware"]))
     return Point(
         run=run.name,
         started_at=run.manifest.started_at,
-        library_version=known.library.version if known else "unknown",
+        library_version=middleware.library.version if middleware else "unknown",
         middlemark_version=run.manifest.middlemark_version,
         value=row["estimate"],
         low=row["low"],

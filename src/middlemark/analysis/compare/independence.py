@@ -59,26 +59,26 @@ class SerialCorrelation:
 
 def serial_correlations(comparisons: Iterable[Comparison]) -> tuple[SerialCorrelation, ...]:
     """Every experiment of a run that has trials enough, each by what it is ranked by; searches have no order to ask."""
-    found: dict[tuple[str, Key, TrialSequence], SerialCorrelation] = {}
+    correlations: dict[tuple[str, Key, TrialSequence], SerialCorrelation] = {}
     for comparison in comparisons:
         key = Key(comparison.setting.subject, comparison.criterion.metric)
-        own = {candidate.experiment.id: _logarithms(candidate, key) for candidate in comparison.ranked}
-        for name, values in own.items():
-            others = [value for other, value in own.items() if other != name]
+        logarithms = {candidate.experiment.id: _logarithms(candidate, key) for candidate in comparison.ranked}
+        for name, values in logarithms.items():
+            others = [value for other, value in logarithms.items() if other != name]
             for looked, sequence in (
                 (TrialSequence.VALUES, values),
                 (TrialSequence.BESIDE_OTHERS, without_drift(values, others)),
             ):
                 result = lag_1_test([sequence[block] for block in sorted(sequence)])
                 if result is not None:
-                    found[name, key, looked] = SerialCorrelation(name, key, looked, len(sequence), *result)
-    significant = holm({key: correlation.p_value for key, correlation in found.items()})
-    return tuple(replace(correlation, is_significant=key in significant) for key, correlation in found.items())
+                    correlations[name, key, looked] = SerialCorrelation(name, key, looked, len(sequence), *result)
+    significant = holm({key: correlation.p_value for key, correlation in correlations.items()})
+    return tuple(replace(correlation, is_significant=key in significant) for key, correlation in correlations.items())
 
 
 def _logarithms(candidate: ExperimentFindings, key: Key) -> dict[Block, float]:
-    known = candidate.block_values(key).finite
-    middles = {block: (low + known.upper[block]) / 2 for block, low in known.low.items()}
+    values = candidate.block_values(key).finite
+    middles = {block: (low + values.upper[block]) / 2 for block, low in values.low.items()}
     return {block: float(np.log(value)) for block, value in middles.items() if value > 0}
 
 
@@ -117,28 +117,30 @@ def with_dependence_cautions(
     findings: Sequence[ExperimentFindings], looked_at: Sequence[SerialCorrelation]
 ) -> list[ExperimentFindings]:
     """The experiments, those with a warning more whose trials follow each other."""
-    said: dict[str, list[SerialCorrelation]] = {}
+    significant: dict[str, list[SerialCorrelation]] = {}
     for correlation in looked_at:
         if correlation.is_significant:
-            said.setdefault(correlation.experiment, []).append(correlation)
+            significant.setdefault(correlation.experiment, []).append(correlation)
     return [
-        replace(candidate, cautions=(*candidate.cautions, (dependence_caution(own[0]), own[0].n_trials)))
-        if (own := said.get(candidate.experiment.id))
+        replace(
+            candidate, cautions=(*candidate.cautions, (dependence_caution(correlations[0]), correlations[0].n_trials))
+        )
+        if (correlations := significant.get(candidate.experiment.id))
         else candidate
         for candidate in findings
     ]
 
 
-def dependence_caution(found: SerialCorrelation) -> Caution:
+def dependence_caution(correlation: SerialCorrelation) -> Caution:
     """What must be said of trials that follow each other."""
-    what = {
+    intervals = {
         TrialSequence.VALUES: "its interval is",
         TrialSequence.BESIDE_OTHERS: "also relative to its block, so the intervals of its ratios are",
-    }[found.looked]
+    }[correlation.looked]
     text = (
-        f"{found.key.metric} of {found.key.subject}: each trial resembles the one before it "
-        f"(lag 1: {found.lag_1:.2f}, p = {found.p_value:.2g}), {what} too narrow: {found.n_trials} trials count "
-        f"as about {max(found.n_independent, 1):.0f} independent ones"
+        f"{correlation.key.metric} of {correlation.key.subject}: each trial resembles the one before it "
+        f"(lag 1: {correlation.lag_1:.2f}, p = {correlation.p_value:.2g}), {intervals} too narrow: "
+        f"{correlation.n_trials} trials count as about {max(correlation.n_independent, 1):.0f} independent ones"
     )
     remedy = (
         "look for something that changes slowly (temperature, other load, a cache that fills), and spread the trials "

@@ -98,28 +98,28 @@ def _compare_metric(pair: Pair, metric: Metric, stream: str | None, margin: floa
     setbacks = runs[-1].setbacks, second.setbacks
     if pair.base_runs:
         setbacks = setbacks_over_runs([run.setbacks for run in runs], second.setbacks)
-    found = _difference(pair, runs, second)
+    difference = _difference(pair, runs, second)
     return MetricComparison(
         pair=pair,
         metric=metric,
         stream=stream,
         estimates=(estimate_over_runs(runs), second.estimate),
-        difference=found,
-        decided=judge_difference(found, lower_is_better=metric.lower_is_better, margin=margin, setbacks=setbacks),
+        difference=difference,
+        decided=judge_difference(difference, lower_is_better=metric.lower_is_better, margin=margin, setbacks=setbacks),
         setbacks=setbacks,
     )
 
 
 def _difference(pair: Pair, runs: Sequence[Evidence], second: Evidence) -> Difference | NoDifference:
-    known = [run for run in runs if run.has_values]
-    missing = {} if known else {pair.names[0]: runs[-1].missing}
+    with_values = [run for run in runs if run.has_values]
+    missing = {} if with_values else {pair.names[0]: runs[-1].missing}
     missing |= {} if second.has_values else {pair.names[1]: second.missing}
     if missing:
         return NoDifference(_said_once(missing))
     return (
-        difference_to_next_run(known, second)
+        difference_to_next_run(with_values, second)
         if pair.base_runs
-        else difference_of(known[-1], second, paired=pair.paired)
+        else difference_of(with_values[-1], second, paired=pair.paired)
     )
 
 
@@ -129,11 +129,15 @@ def difference_of(
     """The second against the first: by the trials that have a value; shares, and what no trial has, by all messages."""
     if first.is_share:
         return difference_of_shares(first.counts, second.counts, confidence=confidence)
-    found = ratio(first.block_values.finite, second.block_values.finite, paired=paired, confidence=confidence)
+    difference = ratio(first.block_values.finite, second.block_values.finite, paired=paired, confidence=confidence)
     wholes = first.whole, second.whole
-    if isinstance(found, NoDifference) and isinstance(wholes[0], PooledValue) and isinstance(wholes[1], PooledValue):
+    if (
+        isinstance(difference, NoDifference)
+        and isinstance(wholes[0], PooledValue)
+        and isinstance(wholes[1], PooledValue)
+    ):
         return ratio_of_pooled(wholes[0], wholes[1], confidence=confidence)
-    return found
+    return difference
 
 
 def _said_once(missing: Mapping[str, str]) -> str:
@@ -165,24 +169,26 @@ def over_settings(all_compared: Iterable[MetricComparison]) -> tuple[OverSetting
     for comparison in all_compared:
         if not comparison.metric.is_share:
             groups.setdefault((comparison.pair.names, comparison.metric), []).append(comparison)
-    return tuple(_over(names, metric, own) for (names, metric), own in groups.items() if len(own) > 1)
+    return tuple(_over(names, metric, compared) for (names, metric), compared in groups.items() if len(compared) > 1)
 
 
-def _over(names: tuple[str, str], metric: Metric, own: Sequence[MetricComparison]) -> OverSettings:
-    missing = tuple(_setting(comparison) for comparison in own if comparison.decided.reason)
-    ratios = [comparison.difference for comparison in own if isinstance(comparison.difference, Difference)]
-    if missing or len(ratios) < len(own):
-        return OverSettings(names, metric, len(own), None, missing=missing)
+def _over(names: tuple[str, str], metric: Metric, compared: Sequence[MetricComparison]) -> OverSettings:
+    missing = tuple(_setting(comparison) for comparison in compared if comparison.decided.reason)
+    ratios = [comparison.difference for comparison in compared if isinstance(comparison.difference, Difference)]
+    if missing or len(ratios) < len(compared):
+        return OverSettings(names, metric, len(compared), None, missing=missing)
     value = geometric_mean([difference.value for difference in ratios])
     first, second = (
-        _of_blocks([comparison.pair.sides[n].evidence(metric, comparison.stream).block_values for comparison in own])
+        _of_blocks(
+            [comparison.pair.sides[n].evidence(metric, comparison.stream).block_values for comparison in compared]
+        )
         for n in (0, 1)
     )
-    found = ratio(first, second, paired=own[0].pair.paired)
-    if not isinstance(found, Difference):
-        return OverSettings(names, metric, len(own), value)
+    overall = ratio(first, second, paired=compared[0].pair.paired)
+    if not isinstance(overall, Difference):
+        return OverSettings(names, metric, len(compared), value)
     # Of medians over blocks, the mean and the median of means differ a little.
-    return OverSettings(names, metric, len(own), value, min(found.low, value), max(found.high, value))
+    return OverSettings(names, metric, len(compared), value, min(overall.low, value), max(overall.high, value))
 
 
 def _setting(comparison: MetricComparison) -> str:

@@ -55,25 +55,25 @@ def pair_runs(base: RunFindings, head: RunFindings) -> Pairs:
         )
     names = (base.folder.path.name, head.folder.path.name)
     shown = naming_factors([sides[0][name] for name in common])
-    both = [(sides[0][name], sides[1][name]) for name in common]
-    pairs = [Pair(describe_factors(pair[0], shown), names, pair, paired=False) for pair in both]
+    matched = [(sides[0][name], sides[1][name]) for name in common]
+    pairs = [Pair(describe_factors(pair[0], shown), names, pair, paired=False) for pair in matched]
     of_all = naming_factors([candidate for side in sides for candidate in side.values()])
     gone, new = (
         tuple(
             f"only {name} has {describe_factors(candidate, of_all)}"
-            for candidate in own.values()
+            for candidate in candidates.values()
             if candidate.experiment.id not in others
         )
-        for name, own, others in ((names[0], sides[0], sides[1]), (names[1], sides[1], sides[0]))
+        for name, candidates, others in ((names[0], sides[0], sides[1]), (names[1], sides[1], sides[0]))
     )
     return Pairs(tuple(pairs), (*gone, *new), gone)
 
 
 def differing_factors(first: Iterable[ExperimentFindings], second: Iterable[ExperimentFindings]) -> list[str]:
     """The factors in which two groups of experiments have no value in common."""
-    one, other = ([candidate.experiment.factors for candidate in side] for side in (first, second))
-    names = dict.fromkeys(name for factors in (*one, *other) for name in factors)
-    apart = [name for name in names if {f.get(name) for f in one}.isdisjoint({f.get(name) for f in other})]
+    of_first, of_second = ([candidate.experiment.factors for candidate in side] for side in (first, second))
+    names = dict.fromkeys(name for factors in (*of_first, *of_second) for name in factors)
+    apart = [name for name in names if {f.get(name) for f in of_first}.isdisjoint({f.get(name) for f in of_second})]
     return apart or ["factors"]
 
 
@@ -99,18 +99,18 @@ def pair_within_run(experiments: Sequence[ExperimentFindings], by: str, base: st
     shown = [
         name for name in naming_factors(experiments) if name != by and not (options_go_with and name.startswith(OPTION))
     ]
-    found = [
+    pairs = [
         Pair(describe_factors(first, shown), (_name(first, by), _name(second, by)), (first, second), paired=True)
         for group in groups.values()
         for first, second in combinations(_base_first(group, by, base), 2)
         if base is None or first.experiment.factors[by] == base != second.experiment.factors[by]
     ]
-    if not found:
+    if not pairs:
         raise UsageError(
             f"no two experiments of the run differ in `{by}` alone",
             remedy=f"factors that vary: {', '.join(_varying(experiments))}",
         )
-    return Pairs(tuple(found), ())
+    return Pairs(tuple(pairs), ())
 
 
 def _base_first(group: Sequence[ExperimentFindings], by: str, base: str | None) -> list[ExperimentFindings]:
@@ -177,11 +177,16 @@ def pair_with_base_runs(bases: Sequence[RunFindings], head: RunFindings) -> Pair
 
 
 def _only_in(
-    name: str, own: Mapping[str, ExperimentFindings], others: Mapping[str, ExperimentFindings], shown: Sequence[str]
+    name: str,
+    candidates: Mapping[str, ExperimentFindings],
+    others: Mapping[str, ExperimentFindings],
+    shown: Sequence[str],
 ) -> tuple[str, ...]:
     has = "have" if name.endswith("base runs") else "has"
     return tuple(
-        f"only {name} {has} {describe_factors(candidate, shown)}" for key, candidate in own.items() if key not in others
+        f"only {name} {has} {describe_factors(candidate, shown)}"
+        for key, candidate in candidates.items()
+        if key not in others
     )
 
 
@@ -207,9 +212,9 @@ def _check_each_once(runs: Sequence[tuple[str, Manifest]]) -> None:
         names[began] = name
 
 
-def _check_one_kind(found: Sequence[tuple[str, str]], what: str, remedy: str) -> None:
+def _check_one_kind(named_values: Sequence[tuple[str, str]], subject: str, remedy: str) -> None:
     """The first run of each kind is named."""
-    kinds = {value: name for name, value in reversed(found)}
+    kinds = {value: name for name, value in reversed(named_values)}
     if len(kinds) > 1:
-        said = "; ".join(f"{name}: {value}" for value, name in reversed(kinds.items()))
-        raise UsageError(f"the runs are of different {what}: {said}", remedy=remedy)
+        listed = "; ".join(f"{name}: {value}" for value, name in reversed(kinds.items()))
+        raise UsageError(f"the runs are of different {subject}: {listed}", remedy=remedy)

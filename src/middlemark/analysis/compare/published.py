@@ -42,8 +42,8 @@ class Pair:
     def series_label(self) -> str:
         """Its series in words: `fastdds`, `mqtt reliable level 1`."""
         factors = dict(self.published.selection.factors)
-        known = {name: factors[name] for name in self.series if name in factors}
-        return " ".join(f"{name} {value}" if value.isdigit() else value for name, value in known.items())
+        of_series = {name: factors[name] for name in self.series if name in factors}
+        return " ".join(f"{name} {value}" if value.isdigit() else value for name, value in of_series.items())
 
     @property
     def metric(self) -> Metric:
@@ -128,24 +128,28 @@ def _pair(value: PublishedValue, experiments: Sequence[ExperimentFindings]) -> P
     selected = [candidate for candidate in experiments if is_selected(candidate.experiment, value.selection)]
     if len(selected) != 1:
         return Pair(value, None, None, "not measured in this extent" if not selected else "of several experiments")
-    own = selected[0]
-    names = [flow.name for flow in (own.experiment.chains if value.metric.of_chain else own.experiment.streams)]
+    measured = selected[0]
+    names = [
+        flow.name for flow in (measured.experiment.chains if value.metric.of_chain else measured.experiment.streams)
+    ]
     keys = [value.metric.key(name) for name in names]
-    estimate = next((own.estimates[key] for key in keys if key in own.estimates), None)
+    estimate = next((measured.estimates[key] for key in keys if key in measured.estimates), None)
     if estimate is not None and estimate.value is not None:
-        return Pair(value, own, estimate, "")
-    return Pair(value, own, None, own.not_applicable or own.why_missing(keys[0]))
+        return Pair(value, measured, estimate, "")
+    return Pair(value, measured, None, measured.not_applicable or measured.why_missing(keys[0]))
 
 
 def _ratios(pairs: Sequence[Pair]) -> Iterable[Ratio]:
     groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
     for pair in pairs:
         groups.setdefault(pair.group, []).append(pair)
-    for group, own in groups.items():
-        for first, second in combinations(own, 2):
-            one, other = first.values, second.values
-            if one and other and other[0] > 0 and other[1] > 0:
-                yield Ratio(group, first, second, one[0] / other[0], one[1] / other[1])
+    for group, members in groups.items():
+        for first, second in combinations(members, 2):
+            first_values, second_values = first.values, second.values
+            if first_values and second_values and second_values[0] > 0 and second_values[1] > 0:
+                yield Ratio(
+                    group, first, second, first_values[0] / second_values[0], first_values[1] / second_values[1]
+                )
 
 
 def rank_correlation(metric: Metric, cells: Sequence[tuple[float, float]]) -> Correlation:

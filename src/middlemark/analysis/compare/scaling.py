@@ -52,8 +52,8 @@ def scalings(findings: Sequence[ExperimentFindings]) -> tuple[Scaling, ...]:
             kind = Distribution.ROUND_TRIP if stream.pattern.has_answers else Distribution.LATENCY_FROM_SEND
             metric = quantile_metric(kind, "p50")
             values = candidate.by_block.get(Key(stream_subject(stream.name), metric), {})
-            known = values and math.inf not in values.values()
-            if known and stream.pattern.kind != "unthrottled":
+            is_measured = values and math.inf not in values.values()
+            if is_measured and stream.pattern.kind != "unthrottled":
                 groups.setdefault((common, stream.name, metric), {})[stream.size_bytes] = values
     fitted = (fit(points) for points in groups.values())
     return tuple(
@@ -82,8 +82,8 @@ def _blocks(points: Points) -> list[Block]:
 
 
 def _line(points: Points, block: Block) -> tuple[float, float, int] | None:
-    known = {size: values[block] for size, values in points.items() if block in values}
-    if len(known) < FEWEST_SIZES:
+    by_size = {size: values[block] for size, values in points.items() if block in values}
+    if len(by_size) < FEWEST_SIZES:
         return None
-    slope, base = theil_sen(np.array(list(known.values())), np.array(list(known), dtype=np.float64))
-    return slope, base, len(known)
+    slope, base = theil_sen(np.array(list(by_size.values())), np.array(list(by_size), dtype=np.float64))
+    return slope, base, len(by_size)

@@ -60,13 +60,13 @@ def campaigns(values: Mapping[Block, T], blocks: int, seed: int) -> list[tuple[d
     """The trials assigned to two sides: who of each two goes where is drawn; what is left over stays out."""
     ordered = [values[block] for block in sorted(values)]
     rng = np.random.default_rng(seed)
-    found = []
+    assigned = []
     for begin in range(0, len(ordered) - 2 * blocks + 1, 2 * blocks):
-        own = ordered[begin : begin + 2 * blocks]
+        portion = ordered[begin : begin + 2 * blocks]
         drawn = [rng.permutation([2 * place, 2 * place + 1]) for place in range(blocks)]
-        first, second = ({n: own[place[side]] for n, place in enumerate(drawn)} for side in (0, 1))
-        found.append((first, second))
-    return found
+        first, second = ({n: portion[place[side]] for n, place in enumerate(drawn)} for side in (0, 1))
+        assigned.append((first, second))
+    return assigned
 
 
 def chance_rates(
@@ -79,10 +79,12 @@ def chance_rates(
         for metric in metrics:
             for stream in names_of(metric, measured.experiment):
                 verdicts = _verdicts(measured, metric, stream, blocks, seed)
-                known = [verdict for verdict in verdicts if verdict is not None]
-                if known:
+                decided = [verdict for verdict in verdicts if verdict is not None]
+                if decided:
                     label = labels[measured.experiment.id]
-                    rates.append(ChanceRate(measured.experiment.id, label, metric.name, stream, sum(known), len(known)))
+                    rates.append(
+                        ChanceRate(measured.experiment.id, label, metric.name, stream, sum(decided), len(decided))
+                    )
     return tuple(rates)
 
 
@@ -112,7 +114,7 @@ def _verdicts(
     return [_differs(ratio(BlockValues(first), BlockValues(second), paired=True)) for first, second in values]
 
 
-def _differs(found: Difference | NoDifference) -> bool | None:
-    if not isinstance(found, Difference) or found.low == found.high:
+def _differs(difference: Difference | NoDifference) -> bool | None:
+    if not isinstance(difference, Difference) or difference.low == difference.high:
         return None
-    return direction(found) != 0
+    return direction(difference) != 0

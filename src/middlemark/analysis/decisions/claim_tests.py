@@ -87,33 +87,35 @@ def judge_comparison(
     metrics = metric_named(statement.first.metric), metric_named(statement.second.metric)
     stream = streams[0] or streams[1]
     first, second = (
-        candidate.evidence(own, name) for candidate, own, name in zip(sides, metrics, streams, strict=True)
+        candidate.evidence(metric, name) for candidate, metric, name in zip(sides, metrics, streams, strict=True)
     )
-    found = _against(second, first, sides, confidence)
+    difference = _against(second, first, sides, confidence)
     bound = 0.0 if first.is_share else statement.ratio
     judged = judge_change(
-        found,
+        difference,
         bound,
         above=not statement.above,
         lower_is_better=first.lower_is_better,
         setbacks=(second.setbacks, first.setbacks),
     )
-    if isinstance(found, NoDifference):
+    if isinstance(difference, NoDifference):
         return Part(sides, stream, judged.judgement, ClaimTest.NONE, None, 0, judged.reason)
-    n = min(found.n_first, found.n_second)
-    return Part(sides, stream, judged.judgement, found.test, _effect(found), n, judged.reason)
+    n = min(difference.n_first, difference.n_second)
+    return Part(sides, stream, judged.judgement, difference.test, _effect(difference), n, judged.reason)
 
 
 def judge_bound(statement: Bound, candidate: ExperimentFindings, stream: str | None, confidence: float) -> Part:
     """Compares a metric with its bound."""
-    own = metric_named(statement.operand.metric)
-    found = judge_against_bound(
-        candidate.evidence(own, stream), statement.bound, above=statement.above, confidence=confidence
+    metric = metric_named(statement.operand.metric)
+    tested = judge_against_bound(
+        candidate.evidence(metric, stream), statement.bound, above=statement.above, confidence=confidence
     )
     effect = None
-    if found.value is not None and found.low is not None and found.high is not None:
-        effect = Effect(Scale.VALUE, found.value, found.low, found.high, own.dimension)
-    return Part((candidate,), stream, found.result.judgement, found.test, effect, found.n_trials, found.result.reason)
+    if tested.value is not None and tested.low is not None and tested.high is not None:
+        effect = Effect(Scale.VALUE, tested.value, tested.low, tested.high, metric.dimension)
+    return Part(
+        (candidate,), stream, tested.result.judgement, tested.test, effect, tested.n_trials, tested.result.reason
+    )
 
 
 def judge_no_loss(candidate: ExperimentFindings, stream: str | None, confidence: float) -> Part:
@@ -121,25 +123,25 @@ def judge_no_loss(candidate: ExperimentFindings, stream: str | None, confidence:
 
     Where all arrived, the interval gives the largest loss still possible.
     """
-    own = {name: metric_named(name) for name in NO_LOSS}
-    having = [found for one in own.values() if (found := candidate.evidence(one, stream)).counts]
-    trials = max((len(found.counts) for found in having), default=0)
-    if any(lost for found in having for lost, _ in found.counts.values()):
+    metrics = {name: metric_named(name) for name in NO_LOSS}
+    having = [evidence for metric in metrics.values() if (evidence := candidate.evidence(metric, stream)).counts]
+    trials = max((len(evidence.counts) for evidence in having), default=0)
+    if any(lost for evidence in having for lost, _ in evidence.counts.values()):
         judgement, reason = Judgement.REFUTED, ""
     elif trials < FEWEST_BLOCKS:
-        reason = f"fewer than {FEWEST_BLOCKS} trials" if trials else candidate.evidence(own["loss"], stream).missing
+        reason = f"fewer than {FEWEST_BLOCKS} trials" if trials else candidate.evidence(metrics["loss"], stream).missing
         return _undecided((candidate,), stream, reason, trials)
     else:
         setbacks = having[0].setbacks
         judgement = Judgement.UNDECIDED if setbacks.n else Judgement.HOLDS
         reason = str(setbacks) if setbacks.n else ""
-    spans = [judge_against_bound(found, 0.0, above=True, confidence=confidence) for found in having]
-    known = [
-        Effect(Scale.VALUE, span.value, span.low, span.high, own["loss"].dimension)
+    spans = [judge_against_bound(evidence, 0.0, above=True, confidence=confidence) for evidence in having]
+    effects = [
+        Effect(Scale.VALUE, span.value, span.low, span.high, metrics["loss"].dimension)
         for span in spans
         if span.value is not None and span.low is not None and span.high is not None
     ]
-    worst = max(known, key=lambda effect: (effect.value, effect.high), default=None)
+    worst = max(effects, key=lambda effect: (effect.value, effect.high), default=None)
     return Part((candidate,), stream, judgement, BoundTest.SHARE, worst, trials, reason)
 
 
@@ -161,16 +163,16 @@ def judge_no_communication(candidate: ExperimentFindings, confidence: float) -> 
 def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float) -> Part:
     """A metric over the levels of a factor in their order; the effect compares the last level with the first."""
     subjects = tuple(candidate for candidate, _ in steps)
-    levels = [found for _, found in steps if found.block_values]
+    levels = [evidence for _, evidence in steps if evidence.block_values]
     if len(levels) < FEWEST_LEVELS:
-        missing = dict.fromkeys(found.missing for _, found in steps if not found.block_values)
+        missing = dict.fromkeys(evidence.missing for _, evidence in steps if not evidence.block_values)
         why = f" ({'; '.join(missing)})" if missing else ""
         return _undecided(subjects, stream, f"fewer than {FEWEST_LEVELS} levels were measured{why}")
     ends = _against(levels[0], levels[-1], (subjects[0], subjects[-1]), confidence)
     if isinstance(ends, NoDifference):
         return _undecided(subjects, stream, ends.reason)
     n = min(ends.n_first, ends.n_second)
-    setback = next((found.setbacks for found in levels if found.setbacks.n), None)
+    setback = next((evidence.setbacks for evidence in levels if evidence.setbacks.n), None)
     if setback is not None:
         return Part(subjects, stream, Judgement.UNDECIDED, ClaimTest.STEPS, _effect(ends), n, str(setback))
     judgement = _goes_on(ends, levels, confidence)
@@ -198,9 +200,9 @@ def _against(
 ) -> Difference | NoDifference:
     """Compares with the base, or says why one of the two has no value."""
     missing = [
-        f"{candidate.experiment.middleware}: {found.missing}"
-        for candidate, found in zip(sides, (other, base), strict=True)
-        if not found.has_values
+        f"{candidate.experiment.middleware}: {evidence.missing}"
+        for candidate, evidence in zip(sides, (other, base), strict=True)
+        if not evidence.has_values
     ]
     return NoDifference("; ".join(dict.fromkeys(missing))) if missing else _step(base, other, confidence)
 
@@ -212,11 +214,13 @@ def _step(base: Evidence, other: Evidence, confidence: float) -> Difference | No
     return difference_of(base, other, paired=paired, confidence=confidence)
 
 
-def _effect(found: Difference) -> Effect:
-    return Effect(Scale.TIMES if found.is_ratio else Scale.DIFFERENCE, found.value, found.low, found.high)
+def _effect(difference: Difference) -> Effect:
+    return Effect(
+        Scale.TIMES if difference.is_ratio else Scale.DIFFERENCE, difference.value, difference.low, difference.high
+    )
 
 
-def _binomial(found: int, of: int, confidence: float) -> tuple[float, float]:
+def _binomial(events: int, n: int, confidence: float) -> tuple[float, float]:
     """Exact (Clopper & Pearson, Biometrika 26, 1934)."""
-    ends = scipy.stats.binomtest(found, of).proportion_ci(confidence)
+    ends = scipy.stats.binomtest(events, n).proportion_ci(confidence)
     return float(ends.low), float(ends.high)

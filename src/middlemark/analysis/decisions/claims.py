@@ -77,8 +77,8 @@ def _streams(
             yield candidate, None
             continue
         of_chains = metric is not None and metric.of_chain
-        known = candidate.experiment.chains if of_chains else candidate.experiment.streams
-        names = [flow.name for flow in known if selection.stream in {None, flow.name}]
+        flows = candidate.experiment.chains if of_chains else candidate.experiment.streams
+        names = [flow.name for flow in flows if selection.stream in {None, flow.name}]
         having = [name for name in names if metric is None or metric.key(name) in candidate.having(metric).estimates]
         yield from ((candidate, name) for name in having or names[:1])
 
@@ -87,8 +87,8 @@ def _comparisons(statement: Comparison, experiments: Sequence[ExperimentFindings
     metrics = [metric_named(operand.metric) for operand in (statement.first, statement.second)]
     named = {name for operand in (statement.first, statement.second) for name, _ in operand.selection.factors}
     firsts, seconds = (
-        list(_streams(operand.selection, experiments, own))
-        for operand, own in zip((statement.first, statement.second), metrics, strict=True)
+        list(_streams(operand.selection, experiments, metric))
+        for operand, metric in zip((statement.first, statement.second), metrics, strict=True)
     )
     for (first, stream), (second, other) in product(firsts, seconds):
         apart = first is not second or (statement.first.metric, stream) != (statement.second.metric, other)
@@ -107,13 +107,13 @@ def _go_together(stream: str | None, other: str | None, first: ExperimentFinding
 
 
 def _monotones(statement: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
-    own = metric_named(statement.operand.metric)
+    metric = metric_named(statement.operand.metric)
     groups: dict[tuple[tuple[tuple[str, str], ...], str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
-    for candidate, stream in _streams(statement.operand.selection, experiments, own):
+    for candidate, stream in _streams(statement.operand.selection, experiments, metric):
         level = magnitude(statement.factor, candidate.experiment.factors.get(statement.factor, ""))
         if level is not None:
             group = groups.setdefault((fixed_factors(candidate.experiment, {statement.factor}), stream), {})
-            group[level] = candidate, candidate.evidence(own, stream)
+            group[level] = candidate, candidate.evidence(metric, stream)
     for (_, stream), group in groups.items():
         yield judge_monotone([group[level] for level in sorted(group)], stream, confidence)
 
@@ -140,9 +140,9 @@ def judge_claims(claims: Sequence[Claim], experiments: Sequence[ExperimentFindin
     """Judges every claim on a run's experiments; in a run with two sides, on those of each side."""
     sides = {side: [candidate for candidate in experiments if candidate.experiment.side is side] for side in Side}
     return tuple(
-        replace(judge_claim(claim, own), side=side)
+        replace(judge_claim(claim, measured), side=side)
         for claim in claims
-        for side, own in ({None: experiments} if _names_sides(claim) or not any(sides.values()) else sides).items()
+        for side, measured in ({None: experiments} if _names_sides(claim) or not any(sides.values()) else sides).items()
     )
 
 
@@ -150,9 +150,9 @@ def _names_sides(claim: Claim) -> bool:
     return any(name == SIDE_FACTOR for selection in claim.selections for name, _ in selection.factors)
 
 
-def decisive(found: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+def decisive(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
     """The judgements that count for the run: in a run with two sides those of the head, as the base does not change."""
-    return [claim for claim in found if claim.side is not Side.BASE]
+    return [claim for claim in judged if claim.side is not Side.BASE]
 
 
 def judge_own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:
@@ -162,16 +162,16 @@ def judge_own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:
 
 def judge_claim(claim: Claim, experiments: Sequence[ExperimentFindings], *, n_parts: int | None = None) -> JudgedClaim:
     """Judges one claim; where it is one of several of a finding, `n_parts` is how many parts all of them have."""
-    found = claim_parts(claim.statement, experiments, CONFIDENCE)
-    if not found:
+    parts = claim_parts(claim.statement, experiments, CONFIDENCE)
+    if not parts:
         return JudgedClaim(claim, Judgement.UNDECIDED, (), "the run has no experiment that this claim selects")
-    if all(part.judgement is Judgement.HOLDS for part in found):
-        return JudgedClaim(claim, Judgement.HOLDS, found)
-    if not any(part.judgement is Judgement.REFUTED for part in found):
-        return JudgedClaim(claim, Judgement.UNDECIDED, found)
-    among = n_parts or len(found)
+    if all(part.judgement is Judgement.HOLDS for part in parts):
+        return JudgedClaim(claim, Judgement.HOLDS, parts)
+    if not any(part.judgement is Judgement.REFUTED for part in parts):
+        return JudgedClaim(claim, Judgement.UNDECIDED, parts)
+    among = n_parts or len(parts)
     strictly = claim_parts(claim.statement, experiments, 1 - (1 - CONFIDENCE) / among)
     if any(part.judgement is Judgement.REFUTED for part in strictly):
-        return JudgedClaim(claim, Judgement.REFUTED, found)
+        return JudgedClaim(claim, Judgement.REFUTED, parts)
     reason = f"no part is refuted at a level that excludes chance among {among}"
-    return JudgedClaim(claim, Judgement.UNDECIDED, found, reason)
+    return JudgedClaim(claim, Judgement.UNDECIDED, parts, reason)

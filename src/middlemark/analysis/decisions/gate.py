@@ -67,8 +67,8 @@ def parse_condition(written: str) -> Condition:
 
 
 def _change(written: str, metric: Metric) -> float | None:
-    found = (_POINTS if metric.is_share else _PERCENT).fullmatch(written)
-    return float(found["number"]) / 100 if found else None
+    matched = (_POINTS if metric.is_share else _PERCENT).fullmatch(written)
+    return float(matched["number"]) / 100 if matched else None
 
 
 def _bound_example(metric: Metric, *, of_change: bool) -> str:
@@ -95,5 +95,5 @@ def _gated(comparison: MetricComparison, condition: Condition) -> JudgedConditio
         )
         return JudgedCondition(condition, comparison, result)
     head = comparison.pair.sides[1].evidence(condition.metric, comparison.stream)
-    found = judge_against_bound(head, condition.bound, above=not condition.above)
-    return JudgedCondition(condition, comparison, found.result, found)
+    tested = judge_against_bound(head, condition.bound, above=not condition.above)
+    return JudgedCondition(condition, comparison, tested.result, tested)

@@ -67,24 +67,24 @@ def _judge(
     explained = _judge_explanation(finding.explained, measured, not_installed) if finding.explained else None
     if finding.claims is None or finding.suite is None:
         return JudgedFinding(Judgement.UNDECIDED, (), NO_CLAIM, finding=finding, explained=explained)
-    found = _judge_together(finding.claims, measured.get(finding.suite), not_installed)
-    return JudgedFinding(found.judgement, found.claims, found.reason, finding=finding, explained=explained)
+    judged = _judge_together(finding.claims, measured.get(finding.suite), not_installed)
+    return JudgedFinding(judged.judgement, judged.claims, judged.reason, finding=finding, explained=explained)
 
 
 def _judge_explanation(
     explanation: Explanation, measured: Mapping[str, Sequence[ExperimentFindings]], not_installed: Mapping[str, str]
 ) -> JudgedExplanation:
-    found = _judge_together(explanation.claims, measured.get(explanation.suite), not_installed)
-    return JudgedExplanation(found.judgement, found.claims, found.reason, explanation=explanation)
+    judged = _judge_together(explanation.claims, measured.get(explanation.suite), not_installed)
+    return JudgedExplanation(judged.judgement, judged.claims, judged.reason, explanation=explanation)
 
 
 def _judge_together(
-    claims: Sequence[Claim], own: Sequence[ExperimentFindings] | None, not_installed: Mapping[str, str]
+    claims: Sequence[Claim], experiments: Sequence[ExperimentFindings] | None, not_installed: Mapping[str, str]
 ) -> JudgedClaims:
-    if own is None:
+    if experiments is None:
         return JudgedClaims(Judgement.UNDECIDED, (), NOT_RUN)
-    n_parts = sum(len(claim_parts(claim.statement, own, CONFIDENCE)) for claim in claims)
-    judged = tuple(_with_absent(judge_claim(claim, own, n_parts=n_parts), not_installed) for claim in claims)
+    n_parts = sum(len(claim_parts(claim.statement, experiments, CONFIDENCE)) for claim in claims)
+    judged = tuple(_with_absent(judge_claim(claim, experiments, n_parts=n_parts), not_installed) for claim in claims)
     judgements = {claim.judgement for claim in judged}
     for decisive in (Judgement.REFUTED, Judgement.UNDECIDED):
         if decisive in judgements:

@@ -91,10 +91,10 @@ class Candidate:
     @property
     def judgement(self) -> Judgement:
         """Whether it meets all that is required."""
-        found = {check.judgement for check in self.checks}
-        if self.excluded or Judgement.REFUTED in found:
+        judgements = {check.judgement for check in self.checks}
+        if self.excluded or Judgement.REFUTED in judgements:
             return Judgement.REFUTED
-        return Judgement.UNDECIDED if Judgement.UNDECIDED in found else Judgement.HOLDS
+        return Judgement.UNDECIDED if Judgement.UNDECIDED in judgements else Judgement.HOLDS
 
     def of(self, judgement: Judgement) -> tuple[Check, ...]:
         """The requirements with this judgement."""
@@ -116,7 +116,7 @@ class Fitness:
     excluded: tuple[Candidate, ...]
 
 
-def fitness(demand: Demand, experiments: Iterable[ExperimentFindings]) -> Fitness:
+def judge_fitness(demand: Demand, experiments: Iterable[ExperimentFindings]) -> Fitness:
     """Judges every candidate and ranks those that meet all requirements."""
     candidates = [judge_candidate(demand, candidate) for candidate in experiments]
     fitting = [candidate for candidate in candidates if candidate.judgement is Judgement.HOLDS]
@@ -154,8 +154,8 @@ def use_by_block(checks: Sequence[Check]) -> BlockValues:
 
 def _by_cpu(candidate: Candidate) -> Ranked:
     estimate = candidate.cost.cpu
-    known = candidate.findings.block_values(Key(TRIAL, "cpu_percent_of_core"))
-    return Ranked(known, estimate.value if estimate is not None and estimate.value is not None else 0.0)
+    values = candidate.findings.block_values(Key(TRIAL, "cpu_percent_of_core"))
+    return Ranked(values, estimate.value if estimate is not None and estimate.value is not None else 0.0)
 
 
 def judge_candidate(demand: Demand, findings: ExperimentFindings) -> Candidate:
@@ -195,39 +195,39 @@ def _rate(stream: StreamDemand, findings: ExperimentFindings) -> Check:
 def _loss(stream: StreamDemand, findings: ExperimentFindings) -> Check:
     """Messages that were refused or not offered did not arrive either, so they count as lost."""
     whole = findings.evidence(metric_named("undelivered"), stream.name)
-    found = whole if whole.counts else findings.evidence(metric_named("loss"), stream.name)
-    estimate = found.estimate
+    evidence = whole if whole.counts else findings.evidence(metric_named("loss"), stream.name)
+    estimate = evidence.estimate
     if estimate is None or estimate.value is None:
         reason = "no message was sent" if estimate is None else estimate.reason
         return Check(stream, Requirement.LOSS, Judgement.UNDECIDED, estimate, reason)
-    tested = judge_loss(found, stream.loss_allowed)
+    tested = judge_loss(evidence, stream.loss_allowed)
     result, shown = tested.result, _with_tested_interval(estimate, tested)
     return Check(stream, Requirement.LOSS, result.judgement, shown, result.reason)
 
 
-def judge_loss(found: Evidence, allowed: float) -> BoundResult:
+def judge_loss(evidence: Evidence, allowed: float) -> BoundResult:
     """Where no loss is allowed, one lost message decides; otherwise the interval decides."""
-    tested = judge_against_bound(found, allowed, above=False)
-    n_lost = sum(lost for lost, _ in found.counts.values())
+    tested = judge_against_bound(evidence, allowed, above=False)
+    n_lost = sum(lost for lost, _ in evidence.counts.values())
     if allowed:
         return tested
     if n_lost:
         return replace(tested, result=ReasonedJudgement(Judgement.REFUTED))
-    if tested.value is None or found.setbacks.n:
+    if tested.value is None or evidence.setbacks.n:
         return tested
     return replace(tested, result=ReasonedJudgement(Judgement.HOLDS))  # the interval says what is still possible
 
 
 def _deadline(stream: StreamDemand, findings: ExperimentFindings, deadline_ns: int) -> Check:
     """Judges a deadline. Lost messages are judged by the loss that is allowed, not a second time by `max`."""
-    found = replace(findings.evidence(_under_way(stream), stream.name), n_lost=0)
-    estimate = _worst(stream, findings) if stream.within is Within.ALL else found.estimate
-    tested = judge_against_bound(found, deadline_ns, above=False)
+    evidence = replace(findings.evidence(_under_way(stream), stream.name), n_lost=0)
+    estimate = _worst(stream, findings) if stream.within is Within.ALL else evidence.estimate
+    tested = judge_against_bound(evidence, deadline_ns, above=False)
     judgement, reason = tested.result.judgement, tested.result.reason
     if estimate is None or estimate.value is None:
         reason = reason or ("it was not measured" if estimate is None else estimate.reason)
         return Check(stream, Requirement.DEADLINE, judgement, estimate, reason)
-    by_block = found.block_values.finite.low if len(found.block_values.finite) >= estimate.n_trials else {}
+    by_block = evidence.block_values.finite.low if len(evidence.block_values.finite) >= estimate.n_trials else {}
     return Check(stream, Requirement.DEADLINE, judgement, _with_tested_interval(estimate, tested), reason, by_block)
 
 
@@ -248,12 +248,12 @@ def _worst(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | Non
     """The slowest message of all trials, with the range of the slowest messages of each trial."""
     key = Key(stream_subject(stream.name), quantile_metric(DEADLINE_DISTRIBUTION, "max"))
     slowest = list(findings.by_block.get(key, {}).values())
-    found = findings.estimates.get(key)
-    if found is None or not slowest:
-        return found
+    estimate = findings.estimates.get(key)
+    if estimate is None or not slowest:
+        return estimate
     low, high = (min(slowest), max(slowest)) if len(slowest) > 1 else (None, None)
-    whole = Estimate(max(slowest), low, high, None, len(slowest), found.n_messages, Method.MEDIAN_OF_TRIALS)
-    return replace(whole, bound_ns=found.bound_ns)
+    whole = Estimate(max(slowest), low, high, None, len(slowest), estimate.n_messages, Method.MEDIAN_OF_TRIALS)
+    return replace(whole, bound_ns=estimate.bound_ns)
 
 
 def tightest_use(checks: Sequence[Check]) -> Use | None:

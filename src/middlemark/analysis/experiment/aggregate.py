@@ -94,38 +94,38 @@ def _accounting(experiment: Experiment, measured: Sequence[MeasuredTrial]) -> Ac
 
 
 def _median_messages(measured: Sequence[MeasuredTrial]) -> dict[str, tuple[ExampleMessage, ...]]:
-    found = {}
+    messages = {}
     for stream in dict.fromkeys(name for trial in measured for name in trial.example_messages):
         values = [trial.metrics.values.get(Key(stream_subject(stream), "path_typical_whole_ns")) for trial in measured]
         middle = median_trial([value if isinstance(value, Measured) else None for value in values])
-        found[stream] = measured[middle].example_messages.get(stream, ())
-    return found
+        messages[stream] = measured[middle].example_messages.get(stream, ())
+    return messages
 
 
 def _variance(
     experiment: Experiment, measured: Sequence[MeasuredTrial]
 ) -> dict[str, VarianceComponents | NoVarianceComponents]:
     """Without the trials that are overloaded, as their latency is no path's."""
-    found = {}
+    components = {}
     for stream in experiment.streams:
         of_received = stream.pattern.kind == "unthrottled"
-        kept = (trial for trial in measured if of_received or stream.name not in trial.metrics.overloaded)
-        own = [trial.time_series[stream.name] for trial in kept if stream.name in trial.time_series]
-        found[stream.name] = variance_components(experiment, own, of_received=of_received)
-    return found
+        counting = (trial for trial in measured if of_received or stream.name not in trial.metrics.overloaded)
+        series = [trial.time_series[stream.name] for trial in counting if stream.name in trial.time_series]
+        components[stream.name] = variance_components(experiment, series, of_received=of_received)
+    return components
 
 
 def _median_time_series(measured: Sequence[MeasuredTrial]) -> dict[str, TimeSeries]:
-    found = {}
+    series = {}
     for stream in dict.fromkeys(name for trial in measured for name in trial.time_series):
         for metric in ("recovery_ns", quantile_metric(Distribution.LATENCY_FROM_SEND, "p50")):
             key = Key(stream_subject(stream), metric)
             values = [trial.metrics.values.get(key) for trial in measured]
-            known = [value if isinstance(value, Measured) else None for value in values]
-            if any(known) or metric != "recovery_ns":
-                found[stream] = measured[median_trial(known)].time_series[stream]
+            measurements = [value if isinstance(value, Measured) else None for value in values]
+            if any(measurements) or metric != "recovery_ns":
+                series[stream] = measured[median_trial(measurements)].time_series[stream]
                 break
-    return found
+    return series
 
 
 def _outcome(record: TrialRecord) -> TrialOutcome:
@@ -158,9 +158,9 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
         overload = f"overloaded in all {len(measured)} valid trials"
         for name, level in LEVELS.items():
             key = Key(distribution_subject(stream, kind), quantile_metric(kind, name))
-            own = [trial.metrics.values[key] for trial in counting]
+            quantiles = [trial.metrics.values[key] for trial in counting]
             samples = [trial.distributions[stream, kind] for trial in counting if (stream, kind) in trial.distributions]
-            estimates[key] = quantile_of_trials(own, samples, level) if counting else no_estimate(overload)
+            estimates[key] = quantile_of_trials(quantiles, samples, level) if counting else no_estimate(overload)
         for metric in metrics_of_distribution(kind):
             key = Key(distribution_subject(stream, kind), metric)
             if key in estimates:
@@ -178,11 +178,11 @@ def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
     refused = refusal(values)
     if refused is not None:
         return refused
-    known = [value for value in values if isinstance(value, Measured)]
+    measurements = [value for value in values if isinstance(value, Measured)]
     if metric == CLOCK_BOUND:
-        return median_of_trials([max(known, key=lambda measured: measured.value)])
+        return median_of_trials([max(measurements, key=lambda measured: measured.value)])
     if metric in SHARES_OF_MESSAGES:
-        return share_of_trials(known)
+        return share_of_trials(measurements)
     fewest = [value for value in values if isinstance(value, TooFewSamples)]
     if len(fewest) == len(values) and fewest:
         return no_estimate(str(min(fewest, key=lambda samples: samples.n)))
@@ -190,32 +190,32 @@ def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
 
 
 def _by_block(measured: Sequence[MeasuredTrial], refused: set[Key]) -> dict[Key, dict[Block, float]]:
-    found: dict[Key, dict[Block, float]] = {}
+    by_key: dict[Key, dict[Block, float]] = {}
     for trial in measured:
         for key, value in values_without_queues(trial.metrics).items():
             if key not in refused:
-                found.setdefault(key, {})[trial.record.trial.block] = value
-    return found
+                by_key.setdefault(key, {})[trial.record.trial.block] = value
+    return by_key
 
 
 def _counted(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, tuple[int, int]]]:
-    found: dict[Key, dict[Block, tuple[int, int]]] = {}
+    by_key: dict[Key, dict[Block, tuple[int, int]]] = {}
     for trial in measured:
         for key, value in trial.metrics.values.items():
             if key.metric in SHARES_OF_MESSAGES and isinstance(value, Measured) and value.n:
-                own = round(value.n * value.value), value.n
-                found.setdefault(key, {})[trial.record.trial.block] = own
-    return found
+                counts = round(value.n * value.value), value.n
+                by_key.setdefault(key, {})[trial.record.trial.block] = counts
+    return by_key
 
 
 def _shapes(measured: Sequence[MeasuredTrial]) -> Shapes:
     curves, boxes = {}, {}
     for stream, kind in _kinds(measured):
         whole = [trial.distributions.get((stream, kind)) for trial in _counting(measured, stream, kind)]
-        known = [sketch for sketch in whole if sketch is not None]
-        if len(known) < len(whole) or not any(sketch.n for sketch in known):
+        sketches = [sketch for sketch in whole if sketch is not None]
+        if len(sketches) < len(whole) or not any(sketch.n for sketch in sketches):
             continue
-        samples = pool_sketches(known)
+        samples = pool_sketches(sketches)
         drawn = curve(samples)
         if drawn.value_ns:
             curves[stream, kind], boxes[stream, kind] = drawn, box(samples)
@@ -223,12 +223,12 @@ def _shapes(measured: Sequence[MeasuredTrial]) -> Shapes:
 
 
 def _totals(flows: Iterable[Flow]) -> dict[tuple[str, bool], Totals]:
-    found: dict[tuple[str, bool], Totals] = {}
+    totals: dict[tuple[str, bool], Totals] = {}
     for flow in flows:
-        before = found.get((flow.stream, flow.answers), Totals())
+        before = totals.get((flow.stream, flow.answers), Totals())
         summed = {field.name: getattr(before, field.name) + getattr(flow, field.name) for field in fields(Totals)}
-        found[flow.stream, flow.answers] = Totals(**summed)
-    return found
+        totals[flow.stream, flow.answers] = Totals(**summed)
+    return totals
 
 
 def _once_a_trial(record: TrialRecord) -> list[Caution]:

@@ -64,10 +64,10 @@ class ProbedLink:
 
 def spread(values: Iterable[float]) -> Spread | None:
     """The median and the extremes; None without any value."""
-    known = list(values)
-    if not known:
+    numbers = list(values)
+    if not numbers:
         return None
-    return Spread(float(np.median(known)), float(min(known)), float(max(known)), len(known))
+    return Spread(float(np.median(numbers)), float(min(numbers)), float(max(numbers)), len(numbers))
 
 
 def delivery_told(effective: Mapping[str, Effective]) -> str | None:
@@ -78,16 +78,16 @@ def delivery_told(effective: Mapping[str, Effective]) -> str | None:
 
 def fault_instants(records: Sequence[TrialRecord]) -> tuple[FaultInstant, ...]:
     """The timeline as it happened, in its order."""
-    found: dict[tuple[int, int, str, str], list[tuple[int, int]]] = {}
+    delays: dict[tuple[int, int, str, str], list[tuple[int, int]]] = {}
     for record in records:
         if record.window is None:
             continue
         for place, fault in enumerate(record.faults):
             late_ns = fault.began_ns - record.window.begin_ns - fault.asked_ns
             key = (place, fault.asked_ns, fault.action.value, fault.target)
-            found.setdefault(key, []).append((late_ns, fault.done_ns - fault.began_ns))
+            delays.setdefault(key, []).append((late_ns, fault.done_ns - fault.began_ns))
     instants = []
-    for (_, asked_ns, action, target), delays_ns in sorted(found.items()):
+    for (_, asked_ns, action, target), delays_ns in sorted(delays.items()):
         late, took = spread(late for late, _ in delays_ns), spread(took for _, took in delays_ns)
         if late is not None and took is not None:
             instants.append(FaultInstant(action, target, asked_ns, late, took))
@@ -96,13 +96,13 @@ def fault_instants(records: Sequence[TrialRecord]) -> tuple[FaultInstant, ...]:
 
 def loaded_hosts(records: Sequence[TrialRecord]) -> tuple[LoadedHost, ...]:
     """Every host that was loaded, by name."""
-    found: dict[tuple[str, float], list[float]] = {}
+    percents: dict[tuple[str, float], list[float]] = {}
     for record in records:
         for host, load in record.cpu_load.items():
-            found.setdefault((host, load.asked_percent), []).append(load.reached_percent)
+            percents.setdefault((host, load.asked_percent), []).append(load.reached_percent)
     return tuple(
         LoadedHost(host, requested, reached)
-        for (host, requested), values in sorted(found.items())
+        for (host, requested), values in sorted(percents.items())
         if (reached := spread(values)) is not None
     )
 
@@ -110,17 +110,19 @@ def loaded_hosts(records: Sequence[TrialRecord]) -> tuple[LoadedHost, ...]:
 def probed_links(records: Sequence[TrialRecord]) -> tuple[ProbedLink, ...]:
     """Every link that was probed, and every route, before and after."""
     groups: dict[tuple[str, Literal["before", "after"]], list[int]] = {}
-    seen = [link for record in records for link in record.links]
-    for place, link in enumerate(seen):
+    links = [link for record in records for link in record.links]
+    for place, link in enumerate(links):
         groups.setdefault((link.name, link.when), []).append(place)
-    found = []
+    probed = []
     for (name, when), places in groups.items():
-        own = [seen[place] for place in places]
+        measurements = [links[place] for place in places]
         figures = tuple(
-            (text, spread(value for link in own if (value := link.figures.get(text)) is not None))
-            for text in dict.fromkeys(figure for link in own for figure in link.figures)
+            (text, spread(value for link in measurements if (value := link.figures.get(text)) is not None))
+            for text in dict.fromkeys(figure for link in measurements for figure in link.figures)
         )
-        problems = tuple(dict.fromkeys(link.problem for link in own if link.problem))
-        ends = (own[0].host, own[0].network, own[0].to, name)
-        found.append(ProbedLink(*ends, when, tuple(dict.fromkeys(link.backend for link in own)), figures, problems))
-    return tuple(sorted(found, key=lambda link: (link.host, link.network or "", link.to or "", link.when == "after")))
+        problems = tuple(dict.fromkeys(link.problem for link in measurements if link.problem))
+        ends = (measurements[0].host, measurements[0].network, measurements[0].to, name)
+        probed.append(
+            ProbedLink(*ends, when, tuple(dict.fromkeys(link.backend for link in measurements)), figures, problems)
+        )
+    return tuple(sorted(probed, key=lambda link: (link.host, link.network or "", link.to or "", link.when == "after")))

@@ -202,12 +202,12 @@ class ExperimentFindings:
         if metric.observed_by is not None:
             return self.having(metric).evidence(replace(metric, observed_by=None), name)
         key = metric.key(name or "")
-        known = self.block_values(key)
+        values = self.block_values(key)
         return Evidence(
-            block_values=known,
+            block_values=values,
             counts=self.counted.get(key, {}),
             estimate=self.estimates.get(key),
-            setbacks=self.setbacks(key, name, known),
+            setbacks=self.setbacks(key, name, values),
             n_lost=self._n_lost(key),
             is_share=metric.is_share,
             is_maximum=key.metric.endswith("_max_ns"),
@@ -221,7 +221,7 @@ class ExperimentFindings:
             return self
         return self.observed.get(metric.observed_by, ExperimentFindings(self.experiment, (), {}, {}))
 
-    def setbacks(self, key: Key, name: str | None, known: BlockValues) -> Setbacks:
+    def setbacks(self, key: Key, name: str | None, values: BlockValues) -> Setbacks:
         """The trials that can't speak for a metric because the middleware could not keep up in them."""
         if is_search(self.experiment):
             return Setbacks()
@@ -231,7 +231,7 @@ class ExperimentFindings:
             overloaded = self.accounting.overloaded.get(name or "", 0)
         elif key.metric == "cpu_percent_of_core":  # who sends less computes less
             overloaded = max(self.accounting.overloaded.values(), default=0)
-        return count_setbacks(kinds, known, overloaded)
+        return count_setbacks(kinds, values, overloaded)
 
     def _n_lost(self, key: Key) -> int:
         """Of a largest time: the messages or answers that never came."""

@@ -92,13 +92,13 @@ def variance_components(
     parts = _parts(series, of_received=of_received)
     if len(parts) < FEWEST_TRIALS or len(parts[0]) < FEWEST_STRETCHES:
         return NoVarianceComponents("too few messages for a value of each part of the window")
-    found = long_stretches(np.log(np.array(parts, dtype=np.float64)))
-    if found is None:
+    stretches = long_stretches(np.log(np.array(parts, dtype=np.float64)))
+    if stretches is None:
         return NoVarianceComponents(
             "it changes so slowly within the window that no part is independent of the part before it"
         )
     window_ns = series[0].part_ns * len(series[0].received)
-    return components_of_stretches(found, window_ns)
+    return components_of_stretches(stretches, window_ns)
 
 
 def _parts(series: Sequence[TimeSeries], *, of_received: bool) -> list[tuple[float, ...]]:
@@ -109,8 +109,8 @@ def _parts(series: Sequence[TimeSeries], *, of_received: bool) -> list[tuple[flo
     alike = [time_series for time_series in series if (time_series.latency_part_ns, len(time_series.received)) == cut]
     rows = [time_series.received if of_received else time_series.latency_p50_ns for time_series in alike]
     n = len(rows[0]) - 1 if len(rows[0]) > FEWEST_STRETCHES else len(rows[0])  # the last may be cut short
-    found = [tuple(float(value or 0) for value in row[:n]) for row in rows]
-    return [row for row in found if min(row) > 0]
+    parts = [tuple(float(value or 0) for value in row[:n]) for row in rows]
+    return [row for row in parts if min(row) > 0]
 
 
 def long_stretches(parts: Floats) -> Floats | None:
@@ -160,33 +160,33 @@ def components_of_stretches(stretches: Floats, window_ns: int) -> VarianceCompon
     return VarianceComponents(n, r, window_ns, within, (low, value, high))
 
 
-def advise(found: VarianceComponents, outside_ns: float) -> Advice:
+def advise(components: VarianceComponents, outside_ns: float) -> Advice:
     """What pays, where a trial takes `outside_ns` outside its window.
 
     The best window is √(cost beside it × window / ratio), Kalibera and Jones's optimum (ibid., eq. 3) with stretches of
     any length; something is said to pay only where the whole interval of the ratio says so.
     """
-    low, value, high = found.ratio
-    shortest, best, longest = (_best_window_ns(found, outside_ns, number) for number in (high, value, low))
-    share = _time_share(found, outside_ns, value)
-    least = min(_time_share(found, outside_ns, number) for number in (low, high))
+    low, value, high = components.ratio
+    shortest, best, longest = (_best_window_ns(components, outside_ns, number) for number in (high, value, low))
+    share = _time_share(components, outside_ns, value)
+    least = min(_time_share(components, outside_ns, number) for number in (low, high))
     if share >= LITTLE:
         return Advice(Pays.AS_IT_IS if least >= LITTLE**2 else Pays.UNDECIDED, best, share)
-    if found.window_ns < shortest:
+    if components.window_ns < shortest:
         return Advice(Pays.LONGER_WINDOWS, best, share)
-    return Advice(Pays.MORE_TRIALS if found.window_ns > longest else Pays.UNDECIDED, best, share)
+    return Advice(Pays.MORE_TRIALS if components.window_ns > longest else Pays.UNDECIDED, best, share)
 
 
-def _best_window_ns(found: VarianceComponents, outside_ns: float, ratio: float) -> float:
-    return math.sqrt(outside_ns * found.window_ns / ratio) if ratio else math.inf
+def _best_window_ns(components: VarianceComponents, outside_ns: float, ratio: float) -> float:
+    return math.sqrt(outside_ns * components.window_ns / ratio) if ratio else math.inf
 
 
-def _time_share(found: VarianceComponents, outside_ns: float, ratio: float) -> float:
+def _time_share(components: VarianceComponents, outside_ns: float, ratio: float) -> float:
     """With the best window, of the time with this one: variance times time, with the best over what is."""
     if ratio == math.inf:
-        return outside_ns / (outside_ns + found.window_ns)
-    best = (math.sqrt(outside_ns * ratio) + math.sqrt(found.window_ns)) ** 2
-    return best / ((outside_ns + found.window_ns) * (1 + ratio))
+        return outside_ns / (outside_ns + components.window_ns)
+    best = (math.sqrt(outside_ns * ratio) + math.sqrt(components.window_ns)) ** 2
+    return best / ((outside_ns + components.window_ns) * (1 + ratio))
 
 
 def outside_window_ns(records: Iterable[TrialRecord]) -> float | None:
@@ -194,10 +194,10 @@ def outside_window_ns(records: Iterable[TrialRecord]) -> float | None:
 
     Starting, warming up, draining and ending; only of trials that ran one right after the other.
     """
-    own = sorted((record.trial.number, record.window) for record in records if record.window is not None)
-    found = [
+    windows = sorted((record.trial.number, record.window) for record in records if record.window is not None)
+    gaps_ns = [
         then.t0_ns - now.t0_ns - (now.end_ns - now.begin_ns)
-        for (number, now), (following, then) in pairwise(own)
+        for (number, now), (following, then) in pairwise(windows)
         if following == number + 1 and then.t0_ns > now.end_ns
     ]
-    return float(np.median(found)) if len(found) >= FEWEST_TRIALS else None
+    return float(np.median(gaps_ns)) if len(gaps_ns) >= FEWEST_TRIALS else None

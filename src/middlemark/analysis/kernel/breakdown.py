@@ -81,12 +81,12 @@ def sample_paths(
     applications = frozenset(process for pair in pairs.values() for process in (pair.sender, pair.receiver))
     rows, set_aside, calls = [], Counter[SetAside](), Counter[tuple[Side, int]]()
     for message in messages[chosen].iter_rows(named=True):
-        found = follow_message(trace, message, pairs[message["publisher"], message["subscriber"]], applications)
-        if isinstance(found, SetAside):
-            set_aside[found] += 1
+        path = follow_message(trace, message, pairs[message["publisher"], message["subscriber"]], applications)
+        if isinstance(path, SetAside):
+            set_aside[path] += 1
         else:
-            rows.append(_row(trace, message, found))
-            calls.update((call.side, call.number) for call in found.calls)
+            rows.append(_row(trace, message, path))
+            calls.update((call.side, call.number) for call in path.calls)
     per_message = {key: count / len(rows) for key, count in calls.items()}
     return SampledPaths(pl.DataFrame(rows, schema=PARTS_SCHEMA), dict(set_aside), per_message)
 
@@ -142,9 +142,9 @@ def example_messages(
             rank = int(share * (n - 1))
             for place in _outwards(rank, n):
                 message = messages.row(place, named=True)
-                found = follow_message(trace, message, ends(message["publisher"], message["subscriber"]), applications)
-                if not isinstance(found, SetAside):
-                    examples.append(ExampleMessage((place + 1) / n if place != rank else share, n, found, call_names))
+                path = follow_message(trace, message, ends(message["publisher"], message["subscriber"]), applications)
+                if not isinstance(path, SetAside):
+                    examples.append(ExampleMessage((place + 1) / n if place != rank else share, n, path, call_names))
                     break
     return tuple(examples)
 
@@ -176,9 +176,9 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
     for number, stream in enumerate(record.trial.experiment.streams):
         of_this = messages_of(received, number, stream)
         ends = ends_of(record.trial.experiment, record.kernel_path, stream)
-        found = _values(sample_paths(trace, of_this, ends, samples), names)
+        stream_values = _values(sample_paths(trace, of_this, ends, samples), names)
         bound_ns = record.clock_bound_ns(stream.name)
-        for name, value in found.items():
+        for name, value in stream_values.items():
             values[Key(stream_subject(stream.name), name)] = (
                 with_clock_bound(value, bound_ns) if name.endswith("_ns") else value
             )
@@ -194,15 +194,15 @@ def calls_metric(side: Side, call: str) -> str:
 
 def call_of_metric(metric: str) -> tuple[Side, str] | None:
     """The process and the system call of a name that `calls_metric` made; None for any other name."""
-    found = _CALLS_METRIC.fullmatch(metric)
-    return (Side(found["side"]), found["call"]) if found else None
+    matched = _CALLS_METRIC.fullmatch(metric)
+    return (Side(matched["side"]), matched["call"]) if matched else None
 
 
 def messages_of(received: pl.DataFrame, number: int, stream: Stream) -> pl.DataFrame:
     """The messages of one stream with their sizes, without answers."""
     sizes_bytes = pl.col("sequence").map_elements(stream.message_bytes, return_dtype=pl.Int64())
-    own = received.filter((pl.col("stream") == number) & (pl.col("answer") == 0))
-    return own.with_columns(size_bytes=sizes_bytes)
+    messages = received.filter((pl.col("stream") == number) & (pl.col("answer") == 0))
+    return messages.with_columns(size_bytes=sizes_bytes)
 
 
 def ends_of(experiment: Experiment, recording: KernelRecording, stream: Stream) -> Callable[[int, int], Ends]:
@@ -217,20 +217,20 @@ def ends_of(experiment: Experiment, recording: KernelRecording, stream: Stream) 
     return ends
 
 
-def _values(found: SampledPaths, names: Mapping[int, str]) -> dict[str, Value]:
-    aside, n = sum(found.set_aside.values()), len(found.parts)
+def _values(paths: SampledPaths, names: Mapping[int, str]) -> dict[str, Value]:
+    aside, n = sum(paths.set_aside.values()), len(paths.parts)
     if not aside + n:
         return {}
     values: dict[str, Value] = {
         "path_set_aside_share": Measured(aside / (aside + n), aside + n),
         "path_sampled_messages": Measured(aside + n, aside + n),
-        **{f"path_{reason}_messages": Measured(found.set_aside.get(reason, 0), aside + n) for reason in SetAside},
+        **{f"path_{reason}_messages": Measured(paths.set_aside.get(reason, 0), aside + n) for reason in SetAside},
     }
     if not n:
         return values
-    for (side, number), per_message in found.calls.items():
+    for (side, number), per_message in paths.calls.items():
         values[calls_metric(side, names.get(number, f"call_{number}"))] = Measured(per_message, n)
-    ordered = found.parts.sort("whole_ns")
+    ordered = paths.parts.sort("whole_ns")
     middle = ordered.slice(2 * n // 5, n // 5 + 1)
     values |= _parts("path_typical", middle) | _packet_instants(middle)
     values["path_typical_kernel_share"] = _kernel_share(middle)
@@ -244,8 +244,8 @@ def _parts(name: str, messages: pl.DataFrame) -> dict[str, Value]:
 
 def _kernel_share(messages: pl.DataFrame) -> Value:
     """Of the one-way time, what is spent outside the processes' own code: in the kernel and on the network."""
-    own = messages.select(pl.sum_horizontal(f"{part}_ns" for part in OUTSIDE.values())).to_series().to_numpy()
-    return Measured(1 - float(own.sum() / messages["whole_ns"].to_numpy().sum()), len(messages))
+    outside_ns = messages.select(pl.sum_horizontal(f"{part}_ns" for part in OUTSIDE.values())).to_series().to_numpy()
+    return Measured(1 - float(outside_ns.sum() / messages["whole_ns"].to_numpy().sum()), len(messages))
 
 
 def _packet_instants(messages: pl.DataFrame) -> dict[str, Value]:

@@ -92,14 +92,14 @@ def threads(events: pl.DataFrame) -> dict[int, Thread]:
     """All threads of a recording, by thread number."""
     kinds = (Kind.CALLED, Kind.RETURNED, Kind.WOKEN, Kind.SWITCHED)
     nothing = np.empty(0, np.int64)
-    found: defaultdict[int, dict[int, Instants]] = defaultdict(lambda: dict.fromkeys(kinds, nothing))
+    instants: defaultdict[int, dict[int, Instants]] = defaultdict(lambda: dict.fromkeys(kinds, nothing))
     numbers: defaultdict[int, Instants] = defaultdict(lambda: nothing)
     of_threads = events.filter(pl.col("kind").is_in(kinds))
     for (thread, kind), frame in of_threads.group_by(["thread", "kind"], maintain_order=True):
-        found[int(thread)][int(kind)] = frame["at_ns"].to_numpy()
+        instants[int(thread)][int(kind)] = frame["at_ns"].to_numpy()
         if kind == Kind.CALLED:
             numbers[int(thread)] = frame["value"].to_numpy()
     return {
-        thread: Thread(kept[Kind.CALLED], numbers[thread], *(kept[kind] for kind in kinds[1:]))
-        for thread, kept in found.items()
+        thread: Thread(by_kind[Kind.CALLED], numbers[thread], *(by_kind[kind] for kind in kinds[1:]))
+        for thread, by_kind in instants.items()
     }

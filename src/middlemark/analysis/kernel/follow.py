@@ -78,32 +78,32 @@ def follow_message(
     """The path of one message between two processes; `applications` are all that publish or subscribe."""
     instants = message["sent_ns"], message["received_ns"]
     sought = _Message(*ends, applications - {ends.sender, ends.receiver}, *instants, message["size_bytes"])
-    found = _followed(trace, sought)
-    if found is None:
+    path = _followed(trace, sought)
+    if path is None:
         return SetAside.NO_WAY_FOUND
-    if any(segment.end_ns < segment.begin_ns for segment in found.segments):
+    if any(segment.end_ns < segment.begin_ns for segment in path.segments):
         return SetAside.NOT_IN_ORDER
-    crossings = _crossings(trace, found, sought)
+    crossings = _crossings(trace, path, sought)
     if crossings is None:
         return SetAside.AMBIGUOUS
     return MessagePath(
         sent_ns=sought.sent_ns,
         received_ns=sought.received_ns,
-        segments=tuple(reversed(found.segments)),
+        segments=tuple(reversed(path.segments)),
         crossings=crossings,
-        calls=tuple(_calls(trace, found, sought)),
-        processes=tuple(reversed(found.processes)),
+        calls=tuple(_calls(trace, path, sought)),
+        processes=tuple(reversed(path.processes)),
     )
 
 
-def _crossings(trace: KernelTrace, found: _Path, message: _Message) -> tuple[Crossing, ...] | None:
+def _crossings(trace: KernelTrace, path: _Path, message: _Message) -> tuple[Crossing, ...] | None:
     """The crossings in order from the sender.
 
     What a process between sender and receiver had sent before the message reached it belongs to another message. None
     where packets that left before then hold this message's bytes.
     """
     begin_ns, crossings = message.sent_ns, []
-    for last in reversed(found.packets):
+    for last in reversed(path.packets):
         whole = trace.brings(last, message.sent_ns, message.size_bytes)
         if whole and not trace.brings(last, begin_ns, message.size_bytes):
             return None
@@ -115,8 +115,8 @@ def _crossings(trace: KernelTrace, found: _Path, message: _Message) -> tuple[Cro
     return tuple(crossings)
 
 
-def _calls(trace: KernelTrace, found: _Path, message: _Message) -> Iterator[Call]:
-    for process in dict.fromkeys(reversed(found.processes)):
+def _calls(trace: KernelTrace, path: _Path, message: _Message) -> Iterator[Call]:
+    for process in dict.fromkeys(reversed(path.processes)):
         for begin_ns, end_ns, number in trace.calls(process, message.sent_ns, message.received_ns):
             yield Call(message.side(process), number, begin_ns, end_ns)
 
@@ -182,8 +182,8 @@ def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
     path.packets.append(packet)
     begin_ns = packet.called_ns
     if packet.process == message.sender:
-        own = trace.sent_with(packet, message.sent_ns, message.size_bytes)
-        begin_ns = max(min((other.called_ns for other in own), default=begin_ns), message.sent_ns)
+        packets = trace.sent_with(packet, message.sent_ns, message.size_bytes)
+        begin_ns = max(min((other.called_ns for other in packets), default=begin_ns), message.sent_ns)
     # Time between the calls that send one message is the middleware's; time in which the kernel holds data back after
     # the call has returned, until the receiver has room for it, is the kernel's.
     sender, side = trace.thread(packet.thread), message.side(packet.process)

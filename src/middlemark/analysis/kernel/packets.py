@@ -69,15 +69,15 @@ def packets(events: pl.DataFrame, thread_of: ThreadOf, forwarders: Collection[in
         if queued is None:
             continue
         cuts = Cuts(queued["at_ns"], row["transmitted_ns"], row["arrived_ns"])
-        about = {name: row[name] for name in ("namespace", "ports", "mark", "length")}
+        properties = {name: row[name] for name in ("namespace", "ports", "mark", "length")}
         # The kernel also sends from other processes' sockets while a forwarder happens to run.
         if queued["process"] in forwarders and not senders.know(queued["other"]):
-            forwarded.append(Packet(queued["process"], queued["thread"], 0, *cuts, first=cuts, **about))
+            forwarded.append(Packet(queued["process"], queued["thread"], 0, *cuts, first=cuts, **properties))
             continue
         process, thread, sent_ns = senders.of(queued)
         called_ns = thread_of(thread).called_before(sent_ns)
         if called_ns is not None:
-            sent.append(Packet(process, thread, called_ns, *cuts, first=cuts, **about))
+            sent.append(Packet(process, thread, called_ns, *cuts, first=cuts, **properties))
     return sorted(_whole(_forwarded(sent, forwarded)), key=arrived)
 
 
@@ -119,8 +119,8 @@ def _passages(events: pl.DataFrame) -> pl.DataFrame:
 
 def _differs(is_own: pl.Expr) -> pl.Expr:
     """Whether a row is of another packet than the last one at its buffer address: a packet keeps its identity."""
-    own = [pl.when(is_own).then(pl.col(name)).forward_fill().over("subject") != pl.col(name) for name in _IDENTITY]
-    return pl.any_horizontal(own).fill_null(value=False)
+    changed = [pl.when(is_own).then(pl.col(name)).forward_fill().over("subject") != pl.col(name) for name in _IDENTITY]
+    return pl.any_horizontal(changed).fill_null(value=False)
 
 
 class _Queues:
@@ -149,7 +149,7 @@ def _forwarded(sent: Sequence[Packet], forwarded: Sequence[Packet]) -> list[Pack
     Each is recognised by its mark. A packet that a relay duplicated gives two packets with the same path before the
     relay.
     """
-    found = list(sent)
+    arrivals = list(sent)
     latest: dict[tuple[int, int, int], tuple[int, set[int]]] = {}
     waiting = iter(sorted(enumerate(sent), key=lambda pair: pair[1].arrived_ns))
     place, packet = next(waiting, (0, None))
@@ -157,17 +157,17 @@ def _forwarded(sent: Sequence[Packet], forwarded: Sequence[Packet]) -> list[Pack
         while packet is not None and packet.arrived_ns <= again.queued_ns:
             latest[_identity(packet)] = (place, set())
             place, packet = next(waiting, (0, None))
-        at, passed = latest.get(_identity(again), (None, set()))
-        if at is None:
+        index, passed = latest.get(_identity(again), (None, set()))
+        if index is None:
             continue
-        behind = replace(found[at], arrived_ns=again.arrived_ns, namespace=again.namespace)
+        behind = replace(arrivals[index], arrived_ns=again.arrived_ns, namespace=again.namespace)
         behind = replace(behind, first=behind.first._replace(arrived_ns=again.arrived_ns))
         if again.process in passed:
-            found.append(behind)
+            arrivals.append(behind)
         else:
-            found[at] = behind
+            arrivals[index] = behind
             passed.add(again.process)
-    return found
+    return arrivals
 
 
 def _identity(packet: Packet) -> tuple[int, int, int]:

@@ -105,9 +105,9 @@ class KernelTrace:
         """Whether the packets from an instant up to this one hold a message's bytes."""
         return self._outgoing[_route(last)].bytes_up_to(last, begin_ns) >= size_bytes
 
-    def are_together(self, one: int, other: int) -> bool:
+    def are_together(self, first: int, second: int) -> bool:
         """Whether two processes use sockets in the same network namespace, as far as recorded."""
-        return not self._namespaces.get(one, frozenset()).isdisjoint(self._namespaces.get(other, frozenset()))
+        return not self._namespaces.get(first, frozenset()).isdisjoint(self._namespaces.get(second, frozenset()))
 
     def _takes(self, events: pl.DataFrame) -> dict[int, list[Take]]:
         taken = events.filter((pl.col("kind") == Kind.TAKEN) & (pl.col("value") > 0))
@@ -167,10 +167,10 @@ class _Sources:
 
     def _segment(self, taken: Mapping[str, int]) -> Packet | None:
         """By the byte's position in its stream and the sequence numbers."""
-        own, peer = taken["ports"] >> 16, taken["ports"] & 0xFFFF
+        own_port, peer = taken["ports"] >> 16, taken["ports"] & 0xFFFF
         self._position[taken["subject"]] += taken["value"]
         last = self._position[taken["subject"]] - 1
-        for packet in self._of_stream((taken["other"], peer << 16 | own), taken["at_ns"]):
+        for packet in self._of_stream((taken["other"], peer << 16 | own_port), taken["at_ns"]):
             if packet[0] <= last < packet[0] + packet[1].length:
                 return packet[1]
         return None
@@ -234,12 +234,12 @@ def _queued(packet: Packet) -> int:
 
 def _outgoing(packets: list[Packet]) -> Mapping[tuple[int, int, int], _Outgoing]:
     """Each packet with payload once, even where a relay duplicated it."""
-    found: defaultdict[tuple[int, int, int], list[Packet]] = defaultdict(list)
+    by_route: defaultdict[tuple[int, int, int], list[Packet]] = defaultdict(list)
     for packet in packets:
         if packet.length:
-            found[_route(packet)].append(packet)
+            by_route[_route(packet)].append(packet)
     return {
-        route: _Outgoing(list({_identity(other): other for other in sent}.values())) for route, sent in found.items()
+        route: _Outgoing(list({_identity(other): other for other in sent}.values())) for route, sent in by_route.items()
     }
 
 
@@ -255,10 +255,10 @@ def _namespaces(events: pl.DataFrame) -> Mapping[int, frozenset[int]]:
 
 
 def _wake_ups(events: pl.DataFrame) -> dict[int, list[WakeUp]]:
-    found: defaultdict[int, list[WakeUp]] = defaultdict(list)
+    wake_ups: defaultdict[int, list[WakeUp]] = defaultdict(list)
     woken = events.filter(pl.col("kind") == Kind.WOKEN)
     for at_ns, process, thread, waker, waker_process in woken.select(
         "at_ns", "process", "thread", "subject", "other"
     ).iter_rows():
-        found[process].append(WakeUp(at_ns, thread, waker, waker_process))
-    return found
+        wake_ups[process].append(WakeUp(at_ns, thread, waker, waker_process))
+    return wake_ups

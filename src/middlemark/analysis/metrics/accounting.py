@@ -52,8 +52,8 @@ class Flow:
     @property
     def name(self) -> str:
         """The flow in words, for messages."""
-        what = "answers" if self.answers else "messages"
-        return f"{self.stream}: {what} of publisher {self.publisher} at subscriber {self.subscriber}"
+        kind = "answers" if self.answers else "messages"
+        return f"{self.stream}: {kind} of publisher {self.publisher} at subscriber {self.subscriber}"
 
 
 def flows(counts: Counts) -> tuple[Flow, ...]:
@@ -133,9 +133,9 @@ class StreamRows:
 
     def undelivered(self, *, answers: bool) -> tuple[int, int]:
         """How many messages, or answers, did not arrive in time, whatever became of them, and how many were to."""
-        own = self.flows_of(answers=answers)
-        intended = sum(flow.sent if self.stream.pattern.is_slowed_by_refusals else flow.intended for flow in own)
-        return intended - sum(flow.received for flow in own), intended
+        counted = self.flows_of(answers=answers)
+        intended = sum(flow.sent if self.stream.pattern.is_slowed_by_refusals else flow.intended for flow in counted)
+        return intended - sum(flow.received for flow in counted), intended
 
 
 def away_meanwhile(record: TrialRecord) -> set[str]:
@@ -171,38 +171,38 @@ def accountable(record: TrialRecord, received: Frame) -> tuple[Counts, Frame]:
 
 def contradictions(counts: Counts, received: Frame, streams: tuple[str, ...]) -> list[str]:
     """Everything in which the counts contradict themselves or the samples; empty where all adds up."""
-    found = [*_unknown_publishers(counts), *_impossible_counts(counts)]
+    problems = [*_unknown_publishers(counts), *_impossible_counts(counts)]
     messages = by_sequence_number(received)
     rows = dict(messages.rows)
     for flow in flows(counts):
         key = (streams.index(flow.stream), int(flow.answers), flow.publisher, flow.subscriber)
         arrived, recorded = flow.received + flow.late, rows.pop(key, 0) + flow.beyond_samples
         if arrived != recorded:
-            found.append(f"{flow.name}: {arrived} counted as received or late, but {recorded} recorded")
-    found += [f"{n} samples belong to no counted flow: {key}" for key, n in rows.items()]
+            problems.append(f"{flow.name}: {arrived} counted as received or late, but {recorded} recorded")
+    problems += [f"{n} samples belong to no counted flow: {key}" for key, n in rows.items()]
     if messages.repeated:
-        found.append(f"{messages.repeated} samples are of messages that were recorded before")
-    return found
+        problems.append(f"{messages.repeated} samples are of messages that were recorded before")
+    return problems
 
 
 def _unknown_publishers(counts: Counts) -> list[str]:
-    known = {(publisher.stream, publisher.publisher) for publisher in counts.publishers}
+    publishers = {(publisher.stream, publisher.publisher) for publisher in counts.publishers}
     return [
         f"{subscriber.stream}: subscriber {subscriber.subscriber} counts messages "
         f"of an unknown publisher {subscriber.publisher}"
         for subscriber in counts.subscribers
-        if (subscriber.stream, subscriber.publisher) not in known
+        if (subscriber.stream, subscriber.publisher) not in publishers
     ]
 
 
 def _impossible_counts(counts: Counts) -> list[str]:
-    found = [
+    problems = [
         f"{publisher.stream}: of {publisher.intended} intended messages publisher {publisher.publisher} has "
         f"{publisher.sent} sent, {publisher.refused} refused, {publisher.unsent} not offered"
         for publisher in counts.publishers
         if publisher.sent + publisher.refused + publisher.unsent != publisher.intended
     ]
-    return found + [
+    return problems + [
         f"{flow.name}: {flow.sent} sent, but {flow.received} received and {flow.late} late"
         for flow in flows(counts)
         if flow.lost < 0
@@ -212,14 +212,14 @@ def _impossible_counts(counts: Counts) -> list[str]:
 def loss_runs(flows: Sequence[Flow], received: Frame, published: Frame) -> NDArray[np.int64] | None:
     """The lengths of all runs of one stream, in messages; `received` holds what came in time, answers apart."""
     messages = [flow for flow in flows if not flow.answers]
-    found = []
+    lengths = []
     for flow in messages:
         sent = published.filter((pl.col("publisher") == flow.publisher) & (pl.col("accepted") == 1))
         if row_count(sent) != flow.sent or flow.beyond_samples:
             return None
-        own = received.filter((pl.col("publisher") == flow.publisher) & (pl.col("subscriber") == flow.subscriber))
-        found.append(run_lengths(present_numbers(sent), present_numbers(own)))
-    return np.concatenate(found) if found else None
+        arrived = received.filter((pl.col("publisher") == flow.publisher) & (pl.col("subscriber") == flow.subscriber))
+        lengths.append(run_lengths(present_numbers(sent), present_numbers(arrived)))
+    return np.concatenate(lengths) if lengths else None
 
 
 def run_lengths(sent: NDArray[np.bool_], received: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -231,11 +231,11 @@ def run_lengths(sent: NDArray[np.bool_], received: NDArray[np.bool_]) -> NDArray
     return np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
 
 
-def loss_run_metrics(found: NDArray[np.int64], n_messages: int) -> dict[str, Measured]:
+def loss_run_metrics(lengths: NDArray[np.int64], n_messages: int) -> dict[str, Measured]:
     """The longest run, 0 without loss, and the mean run where there is one."""
-    if not len(found):
+    if not len(lengths):
         return {"longest_loss_run_messages": Measured(0.0, n_messages)}
     return {
-        "longest_loss_run_messages": Measured(float(found.max()), n_messages),
-        "mean_loss_run_messages": Measured(float(found.mean()), n_messages),
+        "longest_loss_run_messages": Measured(float(lengths.max()), n_messages),
+        "mean_loss_run_messages": Measured(float(lengths.mean()), n_messages),
     }

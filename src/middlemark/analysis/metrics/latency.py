@@ -66,9 +66,9 @@ def bounds_of_stream(record: TrialRecord, stream: str) -> dict[Distribution, int
 
 def bounds_of_chain(record: TrialRecord, chain: Chain) -> dict[Distribution, int]:
     """The same of a chain: the whole is by the clocks of its ends alone, computing and waiting are by one clock."""
-    at = applications_of(record, chain)
+    applications = applications_of(record, chain)
     bounds = {
-        Distribution.END_TO_END: record.clocks_apart_ns(at[:1], at[-1:]),
+        Distribution.END_TO_END: record.clocks_apart_ns(applications[:1], applications[-1:]),
         Distribution.COMMUNICATION: sum(bounds_of_hops(record, chain)),
     }
     return {kind: bound_ns for kind, bound_ns in bounds.items() if bound_ns}
@@ -76,8 +76,11 @@ def bounds_of_chain(record: TrialRecord, chain: Chain) -> dict[Distribution, int
 
 def bounds_of_hops(record: TrialRecord, chain: Chain) -> tuple[int, ...]:
     """Of each message of a chain, from its first node on."""
-    at = applications_of(record, chain)
-    return tuple(record.clocks_apart_ns(at[n : n + 1], at[n + 1 : n + 2]) for n in range(len(at) - 1))
+    applications = applications_of(record, chain)
+    return tuple(
+        record.clocks_apart_ns(applications[n : n + 1], applications[n + 1 : n + 2])
+        for n in range(len(applications) - 1)
+    )
 
 
 def applications_of(record: TrialRecord, chain: Chain) -> tuple[str, ...]:

@@ -115,10 +115,10 @@ def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and 
     scheduled: Instants | None,
 ) -> AffectedFlow:
     publisher, subscriber = flow
-    own = messages.filter((pl.col("publisher") == publisher) & (pl.col("subscriber") == subscriber))
+    flow_messages = messages.filter((pl.col("publisher") == publisher) & (pl.col("subscriber") == subscriber))
     since_ns = max([window.begin_ns, *_brought_back_ns(record.faults, stream.subscribers[subscriber])])
     end_ns = window.end_ns
-    arrivals = sorted_values(own, pl.col("received_ns"))
+    arrivals = sorted_values(flow_messages, pl.col("received_ns"))
     mended_ns = _mended_ns(record.faults, stream.subscribers[subscriber], end_ns)
     counts = [
         subscriber_counts
@@ -127,7 +127,7 @@ def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and 
         and not subscriber_counts.answers
         and (subscriber_counts.publisher, subscriber_counts.subscriber) == flow
     ]
-    intended, arrived = (None, 0) if scheduled is None else _held_against(scheduled, own, since_ns, stream)
+    intended, arrived = (None, 0) if scheduled is None else _held_against(scheduled, flow_messages, since_ns, stream)
     return AffectedFlow(
         publisher=publisher,
         subscriber=subscriber,
@@ -142,15 +142,15 @@ def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and 
     )
 
 
-def _held_against(scheduled: Instants, own: Frame, since_ns: int, stream: Stream) -> tuple[int | NoSchedule, int]:
+def _held_against(scheduled: Instants, messages: Frame, since_ns: int, stream: Stream) -> tuple[int | NoSchedule, int]:
     """How many messages of the schedule were due from an instant on, and how many of those arrived, by their numbers.
 
     The schedule may not be the one that the publisher had: a worker may draw random gaps in its own way.
     """
-    present = present_numbers(own)
+    present = present_numbers(messages)
     match stream.pattern:
         case Periodic(rate_hz=rate_hz, arrival=Arrival.POISSON) if stream.recorded is None:
-            is_followed = _is_followed(scheduled, own, 1e9 / rate_hz)
+            is_followed = _is_followed(scheduled, messages, 1e9 / rate_hz)
         case _:
             is_followed = True
     if not is_followed:
@@ -164,21 +164,21 @@ def _held_against(scheduled: Instants, own: Frame, since_ns: int, stream: Stream
     return int(np.count_nonzero(is_due)), int(np.count_nonzero(present & is_due[: len(present)]))
 
 
-def _is_followed(scheduled: Instants, own: Frame, period_ns: float) -> bool:
+def _is_followed(scheduled: Instants, messages: Frame, period_ns: float) -> bool:
     """Whether messages were intended at the instants of the schedule, or as much later as filling can have taken.
 
     Another schedule of the same rate is ahead of this one now and then, or soon behind it by several periods.
     """
-    n, near = 0, 0
-    for piece in row_chunks(own, "sequence", "intended_ns"):
+    n, punctual = 0, 0
+    for piece in row_chunks(messages, "sequence", "intended_ns"):
         numbers = piece["sequence"].to_numpy()
         if len(numbers) and numbers.max() >= len(scheduled):
             return False
         behind_ns = piece["intended_ns"].to_numpy() - scheduled[numbers]
         if (behind_ns < 0).any():
             return False
-        n, near = n + len(numbers), near + int(np.count_nonzero(behind_ns < period_ns))
-    return 2 * near >= n
+        n, punctual = n + len(numbers), punctual + int(np.count_nonzero(behind_ns < period_ns))
+    return 2 * punctual >= n
 
 
 def _longest_gap_ns(arrivals: Samples, begin_ns: int, end_ns: int) -> int:
@@ -206,10 +206,10 @@ def _duplicates(counts: Sequence[SubscriberCounts], mended_ns: Sequence[int]) ->
     total = sum(count.duplicates for count in counts)
     if not mended_ns:
         return None
-    kept = [at_ns for count in counts for at_ns in count.duplicates_received_ns or ()]
-    earlier = sum(at_ns < min(mended_ns) for at_ns in kept)
+    received_ns = [at_ns for count in counts for at_ns in count.duplicates_received_ns or ()]
+    earlier = sum(at_ns < min(mended_ns) for at_ns in received_ns)
     # Those of which no instant is kept came after the others: after the repair too, where one of the others did.
-    return None if earlier == len(kept) < total else total - earlier
+    return None if earlier == len(received_ns) < total else total - earlier
 
 
 def _mended_ns(faults: Sequence[HappenedFault], subscriber: str, end_ns: int) -> list[int]:
@@ -257,15 +257,15 @@ def _recorded_gaps(recorded: Recorded, span_ns: int) -> Instants:
 
 def _poisson_gaps(rate_hz: float, state: int, span_ns: int) -> Instants:
     """Exponential intervals by the inverse of the distribution, from SplitMix64 (Steele, Lea & Flood, OOPSLA 2014)."""
-    period_ns, elapsed_ns, found = 1e9 / rate_hz, 0.0, []
+    period_ns, elapsed_ns, instants_ns = 1e9 / rate_hz, 0.0, []
     while elapsed_ns < span_ns:
-        found.append(elapsed_ns)
+        instants_ns.append(elapsed_ns)
         state = (state + 0x9E37_79B9_7F4A_7C15) & _MASK
         mixed = ((state ^ (state >> 30)) * 0xBF58_476D_1CE4_E5B9) & _MASK
         mixed = ((mixed ^ (mixed >> 27)) * 0x94D0_49BB_1331_11EB) & _MASK
         uniform = (((mixed ^ (mixed >> 31)) >> 11) + 1) / 2**53
         elapsed_ns -= math.log(uniform) * period_ns  # of the same C library as the worker's; NumPy's is another
-    return _within_window(_rounded(np.array(found)), span_ns)
+    return _within_window(_rounded(np.array(instants_ns)), span_ns)
 
 
 def _rounded(elapsed_ns: NDArray[np.float64]) -> Instants:

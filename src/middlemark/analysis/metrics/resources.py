@@ -161,12 +161,12 @@ def memory_series(record: TrialRecord, processes: pl.DataFrame, most_points: int
     """The resident memory of each process over time, with so many points at most."""
     if record.window is None:
         return ()
-    found = []
+    series = []
     for name in processes["process"].unique(maintain_order=True):
         rows = _thinned(processes.filter(pl.col("process") == name), most_points)
         at_s = ((rows["at_ns"] - record.window.begin_ns) / 1e9).to_list()
-        found.append(MemorySeries(str(name), tuple(at_s), tuple(rows["resident_bytes"].to_list())))
-    return tuple(found)
+        series.append(MemorySeries(str(name), tuple(at_s), tuple(rows["resident_bytes"].to_list())))
+    return tuple(series)
 
 
 def _within(rows: pl.DataFrame, window: Window) -> pl.DataFrame:
@@ -178,11 +178,11 @@ def _thinned(rows: pl.DataFrame, most: int) -> pl.DataFrame:
 
 
 def _per_s(rows: pl.DataFrame, column: str) -> float | None:
-    known = rows.filter(pl.col(column).is_not_null())
-    if len(known) < 2:
+    samples = rows.filter(pl.col(column).is_not_null())
+    if len(samples) < 2:
         return None
-    span_s = float(known["at_ns"][-1] - known["at_ns"][0]) / 1e9
-    return float(known[column][-1] - known[column][0]) / span_s
+    span_s = float(samples["at_ns"][-1] - samples["at_ns"][0]) / 1e9
+    return float(samples[column][-1] - samples[column][0]) / span_s
 
 
 def _rates(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
@@ -196,21 +196,21 @@ def _rates(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
 
 def _amounts(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
     for column in AMOUNTS:
-        known = rows[column].drop_nulls().to_numpy()
-        if len(known):
-            yield column, float(np.median(known))
+        values = rows[column].drop_nulls().to_numpy()
+        if len(values):
+            yield column, float(np.median(values))
     yield "peak_resident_bytes", float(rows["peak_resident_bytes"].to_numpy().max())
 
 
 def _growth(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
-    known = rows.filter(pl.col("unique_bytes").is_not_null())
-    found = growth((known["at_ns"] / 1e9).to_numpy(), known["unique_bytes"].to_numpy())
-    if found is not None:
-        yield "memory_slope_bytes_per_s", found.slope.value
-        yield "memory_slope_low_bytes_per_s", found.slope.low
-        yield "memory_slope_high_bytes_per_s", found.slope.high
-        if found.lasts is not None:
-            yield "memory_grows", float(found.lasts)
+    samples = rows.filter(pl.col("unique_bytes").is_not_null())
+    trend = growth((samples["at_ns"] / 1e9).to_numpy(), samples["unique_bytes"].to_numpy())
+    if trend is not None:
+        yield "memory_slope_bytes_per_s", trend.slope.value
+        yield "memory_slope_low_bytes_per_s", trend.slope.low
+        yield "memory_slope_high_bytes_per_s", trend.slope.high
+        if trend.lasts is not None:
+            yield "memory_grows", float(trend.lasts)
 
 
 def _handled_hz(record: TrialRecord, window: Window) -> Mapping[str, float]:

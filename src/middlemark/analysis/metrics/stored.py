@@ -84,7 +84,7 @@ def stored_form(measured: MeasuredTrial) -> tuple[StoredMetrics, pl.DataFrame]:
     for key, value in measured.metrics.values.items():
         values.setdefault(key.subject, {})[key.metric] = value
     sketches = measured.metrics.samples
-    kept = StoredMetrics.model_construct(
+    document = StoredMetrics.model_construct(
         values=values,
         overloaded=measured.metrics.overloaded,
         sketches=tuple(_form(name, kind, sketch) for (name, kind), sketch in sketches.items()),
@@ -93,7 +93,7 @@ def stored_form(measured: MeasuredTrial) -> tuple[StoredMetrics, pl.DataFrame]:
         memory=measured.memory,
         messages=dict(measured.example_messages),
     )
-    return kept, sketches_table([(sketch.values, sketch.counts) for sketch in sketches.values()])
+    return document, sketches_table([(sketch.values, sketch.counts) for sketch in sketches.values()])
 
 
 def _form(name: str, kind: Distribution, sketch: Sketch) -> SketchForm:
@@ -109,55 +109,57 @@ def _form(name: str, kind: Distribution, sketch: Sketch) -> SketchForm:
 
 def read_stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
     """The metrics of a valid trial as they were stored; None where there are none, or another version's."""
-    kept = read_metrics(folder, StoredMetrics, METRICS_VERSION)
-    if kept is None:
+    document = read_metrics(folder, StoredMetrics, METRICS_VERSION)
+    if document is None:
         return None
-    points = read_sketches(folder, [sketch.n_values for sketch in kept.sketches])
-    problem = next(_contradictions(kept, points, record), None)
+    points = read_sketches(folder, [sketch.n_values for sketch in document.sketches])
+    problem = next(_contradictions(document, points, record), None)
     if problem is not None:
         raise StoreError(folder.metrics_path, problem, REMEDY)
     sketches = {
         (form.name, form.distribution): Sketch(values, counts, form.n, form.bound_ns, form.lost)
-        for form, (values, counts) in zip(kept.sketches, points, strict=True)
+        for form, (values, counts) in zip(document.sketches, points, strict=True)
     }
     counts, _ = accountable(record, _NO_ROWS)
-    values = {Key(subject, name): value for subject, own in kept.values.items() for name, value in own.items()}
+    values = {Key(subject, name): value for subject, named in document.values.items() for name, value in named.items()}
     return MeasuredTrial(
         record,
-        TrialMetrics(values, sketches, flows(counts), kept.overloaded),
-        kept.courses,
-        memory=kept.memory,
-        example_messages=kept.messages,
-        settling=kept.settling,
+        TrialMetrics(values, sketches, flows(counts), document.overloaded),
+        document.courses,
+        memory=document.memory,
+        example_messages=document.messages,
+        settling=document.settling,
     )
 
 
-def _contradictions(kept: StoredMetrics, points: Sequence[Points], record: TrialRecord) -> Iterator[str]:
+def _contradictions(document: StoredMetrics, points: Sequence[Points], record: TrialRecord) -> Iterator[str]:
     """What can't be as it says."""
     streams = {stream.name for stream in record.trial.experiment.streams}
-    named = {*kept.overloaded, *kept.courses, *kept.settling, *kept.messages}
-    of_sketches = [(form.name, form.distribution) for form in kept.sketches]
+    named = {*document.overloaded, *document.courses, *document.settling, *document.messages}
+    of_sketches = [(form.name, form.distribution) for form in document.sketches]
     named |= {name for name, _ in of_sketches} - _chains(record.trial.experiment)
     yield from (f"the trial has no stream {name}" for name in sorted(named - streams))
     if len(set(of_sketches)) < len(of_sketches):
         yield "it has a distribution twice"
-    for form, (values, counts) in zip(kept.sketches, points, strict=True):
+    for form, (values, counts) in zip(document.sketches, points, strict=True):
         if not (_ascends(values) and (counts >= 1).all() and (counts <= form.n).all() and counts.sum() == form.n):
             yield f"the values of {form.distribution} of {form.name} are not {form.n} in ascending order"
         if form.n > _most(record, form):
             yield f"{form.n} messages of {form.name} have a {form.distribution}, more than the trial counts"
         if form.n + form.lost == 0 or form.lost > _most_lost(record, form):
             yield f"{form.lost} messages of {form.name} have no {form.distribution}, which is not what the trial counts"
-    yield from (f"{subject} has some quantiles of {kind} and not others" for subject, kind in _incomplete(kept, record))
-    yield from (f"the time series of {name} has gaps" for name, series in kept.courses.items() if _gaps(series))
+    yield from (
+        f"{subject} has some quantiles of {kind} and not others" for subject, kind in _incomplete(document, record)
+    )
+    yield from (f"the time series of {name} has gaps" for name, series in document.courses.items() if _gaps(series))
 
 
-def _incomplete(kept: StoredMetrics, record: TrialRecord) -> Iterator[tuple[str, Distribution]]:
+def _incomplete(document: StoredMetrics, record: TrialRecord) -> Iterator[tuple[str, Distribution]]:
     """Whoever finds the median of a distribution looks for all its quantiles."""
     names = [stream.name for stream in record.trial.experiment.streams] + sorted(_chains(record.trial.experiment))
     for name, kind in product(names, Distribution):
         subject = distribution_subject(name, kind)
-        if len({quantile_metric(kind, level) in kept.values.get(subject, {}) for level in LEVELS}) > 1:
+        if len({quantile_metric(kind, level) in document.values.get(subject, {}) for level in LEVELS}) > 1:
             yield subject, kind
 
 
@@ -173,18 +175,18 @@ def _ascends(values: np.ndarray) -> bool:
 def _most(record: TrialRecord, form: SketchForm) -> float:
     """How many messages a distribution may be of, by the trial's own counts."""
     answers = {Distribution.LATENCY_FROM_SEND: False, Distribution.ROUND_TRIP: True}.get(form.distribution)
-    own = [
+    subscribers = [
         subscriber
         for subscriber in record.counts.subscribers
         if subscriber.stream == form.name and subscriber.answers is answers
     ]
-    return math.inf if answers is None else sum(counts.received for counts in own)
+    return math.inf if answers is None else sum(counts.received for counts in subscribers)
 
 
 def _most_lost(record: TrialRecord, form: SketchForm) -> float:
     """How many messages may have none."""
-    own = [flow for flow in flows(record.counts) if flow.stream == form.name]
-    return sum(flow.intended for flow in own) if form.name not in _chains(record.trial.experiment) else math.inf
+    counted = [flow for flow in flows(record.counts) if flow.stream == form.name]
+    return sum(flow.intended for flow in counted) if form.name not in _chains(record.trial.experiment) else math.inf
 
 
 def _gaps(series: TimeSeries) -> bool:
@@ -204,9 +206,9 @@ def load_or_measure(
 
     Before it computes them from the samples, which takes a while, it calls `on_measuring`.
     """
-    found = read_stored(folder, record)
-    if found is not None:
-        return found
+    stored = read_stored(folder, record)
+    if stored is not None:
+        return stored
     if on_measuring is not None:
         on_measuring()
     return measure(folder, record)
@@ -215,13 +217,13 @@ def load_or_measure(
 def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     """The same from its samples, whatever is stored of them."""
     with folder.reading_samples() as samples:
-        found = MeasuredTrial(
+        measured = MeasuredTrial(
             record,
             metrics_from_samples(folder, record, samples),
             time_series(record, samples.received),
             settling=settling_by_stream(record, samples.received),
         )
-    return found if record.trial.observation is None else _with_observed(found, folder)
+    return measured if record.trial.observation is None else _with_observed(measured, folder)
 
 
 def metrics_from_samples(
@@ -235,26 +237,28 @@ def metrics_from_samples(
     if not record.nodes or record.window is None:
         return metrics
     rows = Rows(*folder.scan_nodes(), lazy_rows(samples.received), record.window.end_ns)
-    found = chain_metrics(record, rows, condense)
-    return replace(metrics, values={**metrics.values, **found.values}, samples={**metrics.samples, **found.samples})
+    of_chains = chain_metrics(record, rows, condense)
+    return replace(
+        metrics, values={**metrics.values, **of_chains.values}, samples={**metrics.samples, **of_chains.samples}
+    )
 
 
-def _with_observed(found: MeasuredTrial, folder: TrialFolder) -> MeasuredTrial:
+def _with_observed(measured: MeasuredTrial, folder: TrialFolder) -> MeasuredTrial:
     """With what the trial's observer saw."""
-    record = found.record
+    record = measured.record
     processes, machine = folder.read_processes(), folder.read_machine()
     path, sent_by = PathFindings({}, {}), {}
     if record.kernel_path is not None:
         events = folder.read_kernel_events()
         path, sent_by = path_findings(record, events, folder.read_received()), transport_values(record, events)
-    seen = {
+    observed = {
         **resource_values(record, processes, machine),
         **wire_values(record),
         **path.values,
         **sent_by,
     }
-    metrics = replace(found.metrics, values={**found.metrics.values, **seen})
-    return replace(found, metrics=metrics, memory=memory_series(record, processes), example_messages=path.messages)
+    metrics = replace(measured.metrics, values={**measured.metrics.values, **observed})
+    return replace(measured, metrics=metrics, memory=memory_series(record, processes), example_messages=path.messages)
 
 
 @dataclass(frozen=True)

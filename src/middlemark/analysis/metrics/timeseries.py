@@ -126,32 +126,32 @@ def _squares() -> object:
             return self
 
         def error(self, start: int, end: int) -> float:
-            own: float = self.sums[end] - self.sums[start]
+            total: float = self.sums[end] - self.sums[start]
             whole: float = self.squares[end] - self.squares[start]
-            return max(whole - own * own / (end - start), 0.0)
+            return max(whole - total * total / (end - start), 0.0)
 
     return Squares()
 
 
 def steadiness_cautions(settled: Mapping[str, Settling]) -> list[Caution]:
     """The warnings of a trial whose latency was not in a steady state, by stream; each kind once."""
-    kinds = {stream: found.kind for stream, found in settled.items()}
+    kinds = {stream: settling.kind for stream, settling in settled.items()}
     never = [stream for stream, kind in kinds.items() if kind is Steadiness.NEVER]
     late = [stream for stream, kind in kinds.items() if kind in {Steadiness.WARM_UP, Steadiness.SLOW_DOWN}]
     between = [stream for stream, kind in kinds.items() if kind is Steadiness.DISTURBED]
     remedy = "lengthen `windows: {warm_up: …}`, and check what else runs on the machine"
-    said = []
+    cautions = []
     if never:
         text = f"the latency of {', '.join(never)} reached no steady state in the window"
-        said.append(Caution(kind=WarningKind.NEVER_SETTLED, text=text, remedy=remedy))
+        cautions.append(Caution(kind=WarningKind.NEVER_SETTLED, text=text, remedy=remedy))
     if late:
         parts = [f"{stream} after {100 * (settled[stream].after_share or 0):.0f} %" for stream in late]
         text = f"latency reached its steady state only within the window: {', '.join(parts)} of the messages"
-        said.append(Caution(kind=WarningKind.SETTLED_LATE, text=text, remedy=remedy))
+        cautions.append(Caution(kind=WarningKind.SETTLED_LATE, text=text, remedy=remedy))
     if between:
         text = f"the latency of {', '.join(between)} left its steady state within the window and returned to it"
-        said.append(Caution(kind=WarningKind.DISTURBED, text=text, remedy="check what else runs on the machine"))
-    return said
+        cautions.append(Caution(kind=WarningKind.DISTURBED, text=text, remedy="check what else runs on the machine"))
+    return cautions
 
 
 @dataclass(frozen=True)
@@ -205,14 +205,14 @@ def settling_by_stream(record: TrialRecord, received: Frame) -> dict[str, Settli
     """Whether each stream's latency was steady; only where nothing is meant to change, and clocks can measure it."""
     if record.window is None or changes_within_window(record.trial.experiment):
         return {}
-    found = {}
+    settled = {}
     for number, stream in enumerate(record.trial.experiment.streams):
         latency = _latency(stream).alias("latency_ns")
         arrived = random_rows(_arrivals(received, number, stream), LOOKED_AT, pl.col("received_ns"), latency)
         middle = arrived["latency_ns"].median()
         if not isinstance(middle, float) or is_measurable(middle, _bound_ns(record, stream)):
-            found[stream.name] = settling_of(arrived)
-    return found
+            settled[stream.name] = settling_of(arrived)
+    return settled
 
 
 def _arrivals(received: Frame, number: int, stream: Stream) -> Frame:
@@ -238,8 +238,8 @@ def _series(record: TrialRecord, window: Window, stream: Stream, arrived: Frame)
     together, bound_ns = _parts_of_a_median(numbers), _bound_ns(record, stream)
     looked_at = random_rows(within, LOOKED_AT, (part // together).alias("part"), _latency(stream).alias("latency_ns"))
     medians = looked_at.group_by("part").agg(n=pl.len(), middle=pl.col("latency_ns").median())
-    known = {number: middle for number, n, middle in medians.iter_rows() if n >= needed(0.5)}
-    middles = [known.get(number) for number in range(-(-len(numbers) // together))]
+    middle_of_part = {number: middle for number, n, middle in medians.iter_rows() if n >= needed(0.5)}
+    middles = [middle_of_part.get(number) for number in range(-(-len(numbers) // together))]
     return TimeSeries(
         trial=record.trial.id,
         part_ns=part_ns,
@@ -269,8 +269,8 @@ def _parts_of_a_median(numbers: NDArray[np.int64]) -> int:
 
 def median_trial(values: Sequence[Measured | None]) -> int:
     """The index of the trial that is drawn: the one with the median value, or the first where none has a value."""
-    known = [(value.value, place) for place, value in enumerate(values) if value is not None]
-    if not known:
+    with_value = [(value.value, place) for place, value in enumerate(values) if value is not None]
+    if not with_value:
         return 0
-    ordered = sorted(known)
+    ordered = sorted(with_value)
     return ordered[int(np.ceil(len(ordered) / 2)) - 1][1]

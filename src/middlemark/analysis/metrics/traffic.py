@@ -50,17 +50,17 @@ def _publish_rates(rows: StreamRows) -> Named:
         sum(publisher.sent for publisher in rows.publishers),
     )
     achieved_hz = [_achieved_hz(publisher, rows) for publisher in rows.publishers]
-    found: Named = [("achieved_rate_hz", Measured(sum(achieved_hz), sent))]
+    metrics: Named = [("achieved_rate_hz", Measured(sum(achieved_hz), sent))]
     if rows.stream.pattern.is_scheduled and intended:
-        own = [
+        achieved_shares = [
             Measured(hz * window_s / counts.intended, counts.intended)
             for hz, counts in zip(achieved_hz, rows.publishers, strict=True)
             if counts.intended
         ]
-        found.append(("intended_rate_hz", Measured(intended / window_s, intended)))
-        found.append(("achieved_share", Measured(sum(achieved_hz) * window_s / intended, intended)))
-        found.append((LEAST_ACHIEVED, min(own, key=lambda measured: measured.value)))
-    return found
+        metrics.append(("intended_rate_hz", Measured(intended / window_s, intended)))
+        metrics.append(("achieved_share", Measured(sum(achieved_hz) * window_s / intended, intended)))
+        metrics.append((LEAST_ACHIEVED, min(achieved_shares, key=lambda measured: measured.value)))
+    return metrics
 
 
 def _filling(rows: StreamRows) -> Named:
@@ -68,7 +68,7 @@ def _filling(rows: StreamRows) -> Named:
 
     It is not taken off their rates: how much of it a middleware used to go on by itself can't be seen from outside.
     """
-    known = [chunk.item(0, 0) for chunk in row_chunks(with_fill(rows.published), pl.col("fill_ns").sum())]
+    fill_times_ns = [chunk.item(0, 0) for chunk in row_chunks(with_fill(rows.published), pl.col("fill_ns").sum())]
     n, sent = (
         row_count(with_fill(rows.published)),
         sum(publisher.sent + publisher.refused for publisher in rows.publishers),
@@ -78,15 +78,15 @@ def _filling(rows: StreamRows) -> Named:
     if n < sent:
         return [("fill_share", Partial(n, sent))]
     time_ns = sum(publisher.last_returned_ns - rows.window.begin_ns for publisher in rows.publishers)
-    return [("fill_share", Measured(sum(known) / max(time_ns, 1), n))]
+    return [("fill_share", Measured(sum(fill_times_ns) / max(time_ns, 1), n))]
 
 
 def _achieved_hz(publisher: PublisherCounts, rows: StreamRows) -> float:
     """Messages a second sent: by a schedule those within the window, else all until the last call came back."""
     begin_ns, end_ns = rows.window.begin_ns, rows.window.end_ns
-    own = rows.published.filter(pl.col("publisher") == publisher.publisher)
-    if rows.stream.pattern.is_scheduled and row_count(own) == publisher.sent + publisher.refused:
-        in_window = own.filter((pl.col("accepted") == 1) & (pl.col("sent_ns") < end_ns))
+    published = rows.published.filter(pl.col("publisher") == publisher.publisher)
+    if rows.stream.pattern.is_scheduled and row_count(published) == publisher.sent + publisher.refused:
+        in_window = published.filter((pl.col("accepted") == 1) & (pl.col("sent_ns") < end_ns))
         return row_count(in_window) / ((end_ns - begin_ns) / 1e9)
     least_ns = end_ns if rows.stream.pattern.is_scheduled else begin_ns + 1
     return publisher.sent / ((max(publisher.last_returned_ns, least_ns) - begin_ns) / 1e9)
@@ -118,17 +118,17 @@ def _in_time(rows: StreamRows) -> pl.Expr:
 
 def shares(rows: StreamRows) -> Named:
     """Of what was sent, and of what was to be sent, the share that did not arrive in time."""
-    found: Named = []
+    metrics: Named = []
     for answers, name in ((False, "loss_share"), (True, "unanswered_share")):
-        own = rows.flows_of(answers=answers)
-        sent = sum(flow.sent for flow in own)
+        flows = rows.flows_of(answers=answers)
+        sent = sum(flow.sent for flow in flows)
         if sent:
-            missing = sum(flow.lost + flow.late for flow in own)  # RFC 7680: what comes after Tmax is lost
-            found.append((name, Measured(missing / sent, sent)))
+            missing = sum(flow.lost + flow.late for flow in flows)  # RFC 7680: what comes after Tmax is lost
+            metrics.append((name, Measured(missing / sent, sent)))
     undelivered, intended = rows.undelivered(answers=rows.stream.pattern.has_answers)
     if intended:
-        found.append(("undelivered_share", Measured(undelivered / intended, intended)))
-    return found
+        metrics.append(("undelivered_share", Measured(undelivered / intended, intended)))
+    return metrics
 
 
 def is_overloaded(named: Named) -> bool:

@@ -92,9 +92,9 @@ def trial_metrics(
     """
     streams = stream_shapes(record.trial.experiment)
     counts, accounted = accountable(record, received)
-    found = contradictions(counts, accounted, tuple(stream.name for stream in streams))
-    if found or record.window is None:
-        raise AccountingError("; ".join(found) or "the trial has no window", remedy="run the trial again")
+    problems = contradictions(counts, accounted, tuple(stream.name for stream in streams))
+    if problems or record.window is None:
+        raise AccountingError("; ".join(problems) or "the trial has no window", remedy="run the trial again")
     values: dict[Key, Value] = {**first_message_values(record), **_resources(record), **_faults(record, received)}
     samples: dict[tuple[str, Distribution], Sketch] = {}
     overloaded = []
@@ -108,9 +108,9 @@ def trial_metrics(
             flows=tuple(flow for flow in flows(counts) if flow.stream == stream.name),
         )
         bounds_ns = bounds_of_stream(record, stream.name)
-        kept, own_values = _distributions(rows, bounds_ns, beyond, condense)
+        sketches, own_values = _distributions(rows, bounds_ns, beyond, condense)
         of_messages = [*rates(record, rows), *shares(rows), *_loss_runs(rows)]
-        samples |= {(stream.name, kind): own for kind, own in kept.items()}
+        samples |= {(stream.name, kind): sketch for kind, sketch in sketches.items()}
         values |= own_values | clock_bound_metric(stream_subject(stream.name), bounds_ns)
         values |= {Key(stream_subject(stream.name), name): value for name, value in of_messages}
         overloaded += [stream.name] if is_overloaded(of_messages) else []
@@ -125,10 +125,10 @@ def _distributions(
 ) -> tuple[dict[Distribution, Sketch], dict[Key, Value]]:
     """What stays of each distribution of a stream, and the metrics of all; none is reported as whole that is not."""
     subject = stream_subject(rows.stream.name)
-    own = [histogram for histogram in beyond if histogram.stream == rows.stream.name]
+    histograms = [histogram for histogram in beyond if histogram.stream == rows.stream.name]
     logged = {
-        Distribution.LATENCY_FROM_SEND: [histogram for histogram in own if not histogram.answers],
-        Distribution.ROUND_TRIP: [histogram for histogram in own if histogram.round_trips],
+        Distribution.LATENCY_FROM_SEND: [histogram for histogram in histograms if not histogram.answers],
+        Distribution.ROUND_TRIP: [histogram for histogram in histograms if histogram.round_trips],
     }
     samples: dict[Distribution, Sketch] = {}
     values: dict[Key, Value] = {}
@@ -138,9 +138,9 @@ def _distributions(
             values |= {Key(subject, metric): refused for metric in metrics_of_distribution(kind)}
             continue
         every = partial(_every, kind, ordered, bounds_ns.get(kind, 0), rows, logged.get(kind, ()))
-        kept, its_metrics = _looked_at(subject, kind, every, condense)
-        if kept.n_messages:
-            samples[kind] = kept
+        sketch, its_metrics = _looked_at(subject, kind, every, condense)
+        if sketch.n_messages:
+            samples[kind] = sketch
             values |= its_metrics
     return samples, values
 
@@ -160,26 +160,26 @@ def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[FlowHistog
     says neither when they were to be sent, nor what came before them.
     """
     if kind in {Distribution.PUBLISH_CALL, Distribution.PACING_ERROR, Distribution.FILL}:
-        own = with_fill(rows.published) if kind is Distribution.FILL else rows.published
-        of, n = sum(publisher.sent + publisher.refused for publisher in rows.publishers), row_count(own)
-        return Partial(n, of) if 0 < n < of else None
+        published = with_fill(rows.published) if kind is Distribution.FILL else rows.published
+        total, n = sum(publisher.sent + publisher.refused for publisher in rows.publishers), row_count(published)
+        return Partial(n, total) if 0 < n < total else None
     flows = rows.flows_of(answers=kind is Distribution.ROUND_TRIP)
-    unsampled, of = sum(flow.beyond_samples for flow in flows), sum(flow.received + flow.late for flow in flows)
+    unsampled, total = sum(flow.beyond_samples for flow in flows), sum(flow.received + flow.late for flow in flows)
     unsampled -= sum(int(histogram.histogram.get_total_count()) for histogram in logged)
-    return Partial(of - unsampled, of) if unsampled > 0 else None
+    return Partial(total - unsampled, total) if unsampled > 0 else None
 
 
 def _every(
     kind: Distribution, ordered: Callable[[], Samples], bound_ns: int, rows: StreamRows, logged: Sequence[FlowHistogram]
 ) -> Sketch:
     """With those that never arrived, and with the latencies that only a histogram has, to 1.6 %."""
-    known = exact_sketch(ordered(), bound_ns, _never_arrived(kind, rows))
+    sketch = exact_sketch(ordered(), bound_ns, _never_arrived(kind, rows))
     if not logged:
-        return known
+        return sketch
     latencies = sketch_of_histogram(merge_histograms(histogram.histogram for histogram in logged))
     in_time = latencies.values <= rows.stream.late_after_ns
     counts = latencies.counts[in_time]
-    return pool_sketches([known, Sketch(latencies.values[in_time], counts, int(counts.sum()))])
+    return pool_sketches([sketch, Sketch(latencies.values[in_time], counts, int(counts.sum()))])
 
 
 def _never_arrived(kind: Distribution, rows: StreamRows) -> int:
@@ -203,17 +203,17 @@ def distribution_metrics(subject: str, kind: Distribution, samples: Sketch) -> d
     named = {name: samples.quantile(level) for name, level in LEVELS.items()}
     if samples.n:
         named |= {name: Measured(float(samples.values[place]), samples.n) for name, place in (("min", 0), ("max", -1))}
-    found = {quantile_metric(kind, name): with_clock_bound(value, samples.bound_ns) for name, value in named.items()}
-    found |= {moment_metric(kind, name): value for name, value in moments(samples).items()}
-    return {Key(subject, name): value for name, value in found.items()}
+    metrics = {quantile_metric(kind, name): with_clock_bound(value, samples.bound_ns) for name, value in named.items()}
+    metrics |= {moment_metric(kind, name): value for name, value in moments(samples).items()}
+    return {Key(subject, name): value for name, value in metrics.items()}
 
 
 def _loss_runs(rows: StreamRows) -> Named:
     in_time = rows.received.filter(
         (pl.col("answer") == 0) & (pl.col("received_ns") - pl.col("sent_ns") <= rows.stream.late_after_ns)
     )
-    found = loss_runs(rows.flows, in_time, rows.published)
-    return [] if found is None else list(loss_run_metrics(found, sum(flow.sent for flow in rows.flows)).items())
+    lengths = loss_runs(rows.flows, in_time, rows.published)
+    return [] if lengths is None else list(loss_run_metrics(lengths, sum(flow.sent for flow in rows.flows)).items())
 
 
 def _faults(record: TrialRecord, received: Frame) -> dict[Key, Value]:
@@ -222,8 +222,8 @@ def _faults(record: TrialRecord, received: Frame) -> dict[Key, Value]:
         flows = affected_flows(record, number, stream, received)
         together = {stream_subject(stream.name): flows}
         single = {flow_subject(stream.name, flow.publisher, flow.subscriber): [flow] for flow in flows}
-        for subject, own in {**together, **single}.items():
-            values |= {Key(subject, name): value for name, value in fault_metrics(own).items()}
+        for subject, affected in {**together, **single}.items():
+            values |= {Key(subject, name): value for name, value in fault_metrics(affected).items()}
     growth = record.memory_growth_bytes.values()
     if growth:
         values[Key(TRIAL, "memory_growth_bytes")] = Measured(float(max(growth)), len(growth))

@@ -104,17 +104,17 @@ def _latency(subject: str, level: str) -> Key:
 
 def steps_of(search: Search, results: Iterable[StepResult]) -> dict[int, StepTrials]:
     """The outcomes of a search by step; trials that say nothing are not there."""
-    found: dict[int, StepTrials] = {}
+    steps: dict[int, StepTrials] = {}
     for result in results:
-        said = judge_load(search, result.experiment.streams[0].name, result.outcome, result.values)
-        if said is None:
+        held = judge_load(search, result.experiment.streams[0].name, result.outcome, result.values)
+        if held is None:
             continue
-        tried = found.setdefault(result.at.step, StepTrials())
-        if isinstance(said, Limit):
-            tried.limits[said] += 1
+        tried = steps.setdefault(result.at.step, StepTrials())
+        if isinstance(held, Limit):
+            tried.limits[held] += 1
         else:
             tried.sustained += 1
-    return found
+    return steps
 
 
 Steps = Mapping[int, StepTrials]
@@ -149,22 +149,22 @@ def trials_by_search(search: Search, results: Iterable[StepResult]) -> dict[int,
 
     Where the number was not stored, a search begins where the one before it was at its end, from the lowest load again.
     """
-    found: dict[int, list[StepResult]] = {1: []}
+    trials: dict[int, list[StepResult]] = {1: []}
     for result in results:
-        found.setdefault(result.at.search or _number_after(search, found), []).append(result)
-    return dict(sorted(found.items()))
+        trials.setdefault(result.at.search or _number_after(search, trials), []).append(result)
+    return dict(sorted(trials.items()))
 
 
-def _number_after(search: Search, found: Mapping[int, Sequence[StepResult]]) -> int:
-    last = max(found)
-    is_over = next_step(search, steps_of(search, found[last]), len(found[last])) is None
+def _number_after(search: Search, trials: Mapping[int, Sequence[StepResult]]) -> int:
+    last = max(trials)
+    is_over = next_step(search, steps_of(search, trials[last]), len(trials[last])) is None
     return last + 1 if is_over and last < search.searches else last
 
 
 def next_step_of_searches(search: Search, results: Iterable[StepResult]) -> SearchStep | None:
     """The step to try next, of the search under way or of the next one; None where the last is at its end."""
-    number, own = list(trials_by_search(search, results).items())[-1]
-    step = next_step(search, steps_of(search, own), len(own))
+    number, trials = list(trials_by_search(search, results).items())[-1]
+    step = next_step(search, steps_of(search, trials), len(trials))
     if step is not None:
         return SearchStep(search=number, step=step)
     return SearchStep(search=number + 1, step=0) if number < search.searches else None
@@ -176,9 +176,9 @@ def next_steps(results: Sequence[StoredResult]) -> list[tuple[Experiment, Search
     for result in results:
         experiment, step = result.trial.experiment, result.trial.step
         if experiment.search is not None and step is not None:
-            own = groups.setdefault(search_key(experiment, experiment.search), [])
-            own.append(StepResult(experiment, step, result.outcome, result.values))
-    found = []
+            of_search = groups.setdefault(search_key(experiment, experiment.search), [])
+            of_search.append(StepResult(experiment, step, result.outcome, result.values))
+    steps = []
     for group in groups.values():
         experiment = group[0].experiment
         search = experiment.search
@@ -189,8 +189,8 @@ def next_steps(results: Sequence[StoredResult]) -> list[tuple[Experiment, Search
             continue
         step = next_step_of_searches(search, group)
         if step is not None:
-            found.append((experiment, search, step))
-    return found
+            steps.append((experiment, search, step))
+    return steps
 
 
 def is_refused_at_all(search: Search, step: int | None) -> bool:

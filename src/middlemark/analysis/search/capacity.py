@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -143,12 +143,14 @@ def capacities(findings: Iterable[ExperimentFindings]) -> tuple[Capacity, ...]:
     for candidate in findings:
         if candidate.experiment.search is not None:
             groups.setdefault(search_key(candidate.experiment, candidate.experiment.search), []).append(candidate)
-    return tuple(_capacity(own, search) for own in groups.values() if (search := own[0].experiment.search) is not None)
+    searched = ((group, group[0].experiment.search) for group in groups.values())
+    return tuple(_capacity(group, search) for group, search in searched if search is not None)
 
 
 def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
     ordered = sorted(group, key=lambda load: load.experiment.searched_value)
-    by_block = sorted(((load, outcome) for load in ordered for outcome in load.outcomes), key=lambda own: own[1].block)
+    outcomes = ((load, outcome) for load in ordered for outcome in load.outcomes)
+    by_block = sorted(outcomes, key=lambda pair: pair[1].block)
     results = [
         StepResult(load.experiment, outcome.step, outcome.kind, _of_block(load, outcome.block))
         for load, outcome in by_block
@@ -159,11 +161,9 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
         load.not_applicable for load in ordered if load.not_applicable and is_refused_at_all(search, _step(load))
     ]
     experiment = ordered[0].experiment
-    points = tuple(
-        _point(load, StepTrials() if (at := _step(load)) is None else steps.get(at, StepTrials())) for load in ordered
-    )
+    points = tuple(_point(load, steps) for load in ordered)
     searches = tuple(
-        _bracket(experiment, search, steps_of(search, own)) for own in trials_by_search(search, results).values()
+        _bracket(experiment, search, steps_of(search, trials)) for trials in trials_by_search(search, results).values()
     )
     middle, n_ended = _middle(searches), sum(end.state is not State.OPEN for end in searches)
     return Capacity(
@@ -187,11 +187,11 @@ def _step(candidate: ExperimentFindings) -> int | None:
 
 def _judged_loads(search: Search, results: Sequence[StepResult]) -> list[tuple[float, bool]]:
     """Of each trial that says anything its load, and whether it sustained it."""
-    said = (
+    judged = (
         (result.experiment, judge_load(search, result.experiment.streams[0].name, result.outcome, result.values))
         for result in results
     )
-    return [(load_of(experiment).of(search.sought), held is True) for experiment, held in said if held is not None]
+    return [(load_of(experiment).of(search.sought), held is True) for experiment, held in judged if held is not None]
 
 
 def _bracket(experiment: Experiment, search: Search, steps: Steps) -> Bracket:
@@ -224,13 +224,14 @@ def _state(search: Search, steps: Steps) -> State:
     return State.BELOW if below is None else State.FOUND
 
 
-def _point(candidate: ExperimentFindings, tried: StepTrials) -> Point:
-    subject = stream_subject(candidate.experiment.streams[0].name)
+def _point(candidate: ExperimentFindings, steps: Mapping[int, StepTrials]) -> Point:
+    subject, step = stream_subject(candidate.experiment.streams[0].name), _step(candidate)
+    tried = StepTrials() if step is None else steps.get(step, StepTrials())
 
     def middle(metric: str) -> float | None:
         values = candidate.by_block.get(Key(subject, metric))
-        found = float(np.median(list(values.values()))) if values else math.inf
-        return found if found < math.inf else None
+        median = float(np.median(list(values.values()))) if values else math.inf
+        return median if median < math.inf else None
 
     return Point(
         load=load_of(candidate.experiment),
@@ -258,21 +259,21 @@ def knee(points: Sequence[Point], sustained: Load | None, sought: Sought) -> Loa
     values, latencies = list(loads), [latency_ns for _, latency_ns in curve]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there is none is an answer
-        found = KneeLocator(values, latencies, S=1.0, curve="convex", direction="increasing").knee
-    return None if found is None or found >= values[-1] else loads[found]  # an end is no bend
+        bend = KneeLocator(values, latencies, S=1.0, curve="convex", direction="increasing").knee
+    return None if bend is None or bend >= values[-1] else loads[bend]  # an end is no bend
 
 
-def capacity_findings(found: Capacity) -> ExperimentFindings:
+def capacity_findings(capacity: Capacity) -> ExperimentFindings:
     """The search, or the searches, of an experiment as one, the number of a search in the place of a block."""
-    known = {number: end for number, end in enumerate(found.searches, 1) if end.sustained or end.not_sustained}
-    sustained = {number: _sustained_bytes_per_s(search) for number, search in known.items()}
-    not_applicable = no_estimate(f"not applicable: {found.reason}") if found.reason else None
+    ended = {number: end for number, end in enumerate(capacity.searches, 1) if end.sustained or end.not_sustained}
+    sustained = {number: _sustained_bytes_per_s(search) for number, search in ended.items()}
+    not_applicable = no_estimate(f"not applicable: {capacity.reason}") if capacity.reason else None
     return ExperimentFindings(
-        experiment=search_as_one(found.experiment, found.search),
-        outcomes=found.outcomes,
-        estimates={CAPACITY_KEY: not_applicable or _estimate(list(known.values()))},
+        experiment=search_as_one(capacity.experiment, capacity.search),
+        outcomes=capacity.outcomes,
+        estimates={CAPACITY_KEY: not_applicable or _estimate(list(ended.values()))},
         by_block={} if not_applicable else {CAPACITY_KEY: sustained},
-        above={CAPACITY_KEY: {number: _not_sustained_bytes_per_s(search) for number, search in known.items()}},
+        above={CAPACITY_KEY: {number: _not_sustained_bytes_per_s(search) for number, search in ended.items()}},
     )
 
 
@@ -286,13 +287,13 @@ def _not_sustained_bytes_per_s(search: Bracket) -> float:
     return search.not_sustained.payload_bytes_per_s if search.not_sustained else math.inf
 
 
-def _estimate(known: Sequence[Bracket]) -> Estimate:
+def _estimate(searches: Sequence[Bracket]) -> Estimate:
     """The middle of what was sustained; its interval reaches up to what was not."""
-    if not known:
+    if not searches:
         return no_estimate("no trial of the search is conclusive")
-    lows = np.array([_sustained_bytes_per_s(search) for search in known])
-    highs = np.array([_not_sustained_bytes_per_s(search) for search in known])
-    value, n = float(np.median(lows)), len(known)
+    lows = np.array([_sustained_bytes_per_s(search) for search in searches])
+    highs = np.array([_not_sustained_bytes_per_s(search) for search in searches])
+    value, n = float(np.median(lows)), len(searches)
     if n == 1:
         return Estimate(value, None, None, None, 1, 0, Method.MEDIAN_OF_TRIALS)
     high = median_interval(highs)[1] if np.isfinite(highs).all() else math.inf

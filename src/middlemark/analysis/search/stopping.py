@@ -46,12 +46,12 @@ def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[Stor
     )
 
 
-def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[StoredResult]) -> set[str]:
+def open_experiments(all_widths: Sequence[Width], stop: Stop, results: Sequence[StoredResult]) -> set[str]:
     """The ids of those that more trials may still settle."""
     had: dict[str, int] = {}
     for result in results:
         had[result.trial.experiment.id] = had.get(result.trial.experiment.id, 0) + (result.trial.observation is None)
-    wide = {width.experiment for width in found if not width.settled and width.n_trials}
+    wide = {width.experiment for width in all_widths if not width.settled and width.n_trials}
     return {name for name in wide if had.get(name, 0) < stop.max_trials}
 
 
@@ -60,23 +60,23 @@ def _metrics_to_settle(stop: Stop, experiment: Experiment) -> list[tuple[Metric,
 
     For chains this is the end-to-end latency, by which `comparison` ranks them.
     """
-    found: list[tuple[Metric, str | None, float]] = []
+    to_settle: list[tuple[Metric, str | None, float]] = []
     for chain in experiment.chains:
         if stop.figures is None:
-            found.append((metric_named("median(end_to_end)"), chain.name, stop.relative_width))
+            to_settle.append((metric_named("median(end_to_end)"), chain.name, stop.relative_width))
         for wanted in stop.figures or ():
             if metric_named(wanted.figure).of_chain:
                 width = wanted.relative_width or stop.relative_width
-                found.append((metric_named(wanted.figure), chain.name, width))
+                to_settle.append((metric_named(wanted.figure), chain.name, width))
     for stream in experiment.streams:
         if stop.figures is None and not experiment.chains:
-            found.append((_ranked_by(stream), stream.name, stop.relative_width))
+            to_settle.append((_ranked_by(stream), stream.name, stop.relative_width))
         for wanted in stop.figures or ():
             metric, allowed = metric_named(wanted.figure), wanted.relative_width or stop.relative_width
             if not (metric.of_trial or metric.of_chain) and _has(stream, metric):
-                found.append((metric, stream.name, allowed))
+                to_settle.append((metric, stream.name, allowed))
     of_trial = [(metric_named(wish.figure), wish.relative_width or stop.relative_width) for wish in stop.figures or ()]
-    return found + [(metric, None, allowed) for metric, allowed in of_trial if metric.of_trial]
+    return to_settle + [(metric, None, allowed) for metric, allowed in of_trial if metric.of_trial]
 
 
 def _ranked_by(stream: Stream) -> Metric:
@@ -174,19 +174,22 @@ def asks_for_more(suite: Suite, trials: Sequence[Trial]) -> bool:
 def next_trials(suite: Suite, trials: Sequence[Trial], results: Sequence[StoredResult]) -> NextTrials:
     """The next block, or none: what is still too wide, and the next step of each search."""
     experiments = list({t.experiment.id: t.experiment for t in trials if t.experiment.search is None}.values())
-    found: tuple[Width, ...] = ()
+    all_widths: tuple[Width, ...] = ()
     wide: list[Experiment] = []
     if suite.stop is not None:
-        found = widths(suite.stop, experiments, results)
-        names = open_experiments(found, suite.stop, results)
+        all_widths = widths(suite.stop, experiments, results)
+        names = open_experiments(all_widths, suite.stop, results)
         wide = [experiment for experiment in experiments if experiment.id in names]
     in_order = sorted(results, key=lambda result: result.trial.number)
-    planned = [(at_step(experiment, search, at.step), at) for experiment, search, at in next_steps(in_order)]
+    planned = [
+        (at_step(experiment, search, search_step.step), search_step)
+        for experiment, search, search_step in next_steps(in_order)
+    ]
     steps = [experiment for experiment, _ in planned]
     why = [f"{len(wide)} of {len(experiments)} experiments are still too wide"] if wide else []
     why += ["one search continues" if len(steps) == 1 else f"{len(steps)} searches continue"] if steps else []
     chosen = [*wide, *steps]
-    at_steps = {experiment.id: at for experiment, at in planned}
+    at_steps = {experiment.id: search_step for experiment, search_step in planned}
     observe = suite.observe or ()
     block = next_block(trials, chosen, seed=suite.seed, observe=observe, steps=at_steps) if chosen else ()
-    return NextTrials(block, found, ", ".join(why))
+    return NextTrials(block, all_widths, ", ".join(why))

@@ -120,5 +120,5 @@ def _profile(places: Floats, loads: Floats, sustained: NDArray[np.bool_]) -> Flo
     prior = -0.5 * (np.log(STEEPNESS / TYPICAL_STEEPNESS) / SPREAD_OF_STEEPNESS) ** 2
     above = np.multiply.outer(np.subtract.outer(values, places), STEEPNESS)
     likelihood = -np.tensordot(held, np.logaddexp(0, above), 1) - np.tensordot(missed, np.logaddexp(0, -above), 1)
-    found: Floats = np.max(likelihood + prior, axis=1)
-    return found
+    profile: Floats = np.max(likelihood + prior, axis=1)
+    return profile

@@ -137,16 +137,16 @@ def median_of_trials(values: Sequence[Measured | Lost]) -> Estimate:
     if not values:
         return no_estimate("no valid trial measured it")
     n, n_messages = len(values), sum(trial.n for trial in values)
-    known = [math.inf if isinstance(trial, Lost) else trial.value for trial in values]
+    numbers = [math.inf if isinstance(trial, Lost) else trial.value for trial in values]
     bound_ns = max(0 if isinstance(trial, Lost) else trial.bound_ns for trial in values)
-    value = float(median(known))
+    value = float(median(numbers))
     if value == math.inf:
         return no_estimate(_never_arrived([trial for trial in values if isinstance(trial, Lost)], n), n_messages)
     if n == 1:
         return Estimate(value, None, None, None, 1, n_messages, Method.MEDIAN_OF_TRIALS, bound_ns=bound_ns)
-    low, high = ends_of_median(np.array(known))
-    found = count_outliers([min(number, NEVER_NS) for number in known])
-    return Estimate(value, low, high, coverage(n), n, n_messages, Method.MEDIAN_OF_TRIALS, "", found, bound_ns)
+    low, high = ends_of_median(np.array(numbers))
+    outliers = count_outliers([min(number, NEVER_NS) for number in numbers])
+    return Estimate(value, low, high, coverage(n), n, n_messages, Method.MEDIAN_OF_TRIALS, "", outliers, bound_ns)
 
 
 def ends_of_median(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -179,15 +179,15 @@ def share_of_trials(values: Sequence[Measured]) -> Estimate:
     return Estimate(value, low, high, CONFIDENCE, len(values), n_messages, Method.SHARE_OF_ALL)
 
 
-def quantile_of_trials(own: Sequence[Value], trials: Sequence[Sketch], level: float) -> Estimate:
+def quantile_of_trials(quantiles: Sequence[Value], trials: Sequence[Sketch], level: float) -> Estimate:
     """A quantile: the median of the trials' own where each supports it, else of all samples together where they do."""
-    refused = refusal(own)
+    refused = refusal(quantiles)
     if refused is not None:
         return refused
     if not trials:
         return no_estimate("no valid trial measured it")
-    supported = [value for value in own if isinstance(value, Measured | Lost)]
-    if len(supported) == len(own):
+    supported = [value for value in quantiles if isinstance(value, Measured | Lost)]
+    if len(supported) == len(quantiles):
         return median_of_trials(supported)
     n_messages = sum(samples.n_messages for samples in trials)
     if n_messages < needed(level):
@@ -252,16 +252,16 @@ def _outlier_class(value: float, lower: float, upper: float, reach: float) -> Ou
 
 def count_outliers(values: Sequence[float]) -> Outliers:
     """How many of the values are outliers, and how far out."""
-    found = outlier_classes(values)
+    classes = outlier_classes(values)
     return Outliers(
-        mild=sum(outlier_class in {OutlierClass.MILD_LOW, OutlierClass.MILD_HIGH} for outlier_class in found),
-        severe=sum(outlier_class in {OutlierClass.SEVERE_LOW, OutlierClass.SEVERE_HIGH} for outlier_class in found),
+        mild=sum(outlier_class in {OutlierClass.MILD_LOW, OutlierClass.MILD_HIGH} for outlier_class in classes),
+        severe=sum(outlier_class in {OutlierClass.SEVERE_LOW, OutlierClass.SEVERE_HIGH} for outlier_class in classes),
     )
 
 
-def theil_sen(values: NDArray[np.float64], at: NDArray[np.float64]) -> tuple[float, float]:
+def theil_sen(values: NDArray[np.float64], positions: NDArray[np.float64]) -> tuple[float, float]:
     """Slope and intercept of a line: the median of the slopes between all pairs (Sen, JASA 63, 1968)."""
-    rows, columns = np.triu_indices(len(at), 1)
-    apart = at[columns] - at[rows]
+    rows, columns = np.triu_indices(len(positions), 1)
+    apart = positions[columns] - positions[rows]
     slope = float(np.median((values[columns] - values[rows])[apart != 0] / apart[apart != 0]))
-    return slope, float(np.median(values)) - slope * float(np.median(at))
+    return slope, float(np.median(values)) - slope * float(np.median(positions))

@@ -89,22 +89,22 @@ def _effective(events: Counts, sizes: Counts, confidence: float, max_weight: flo
     """As how many independent messages the events count, and all others."""
     _refuse_impossible(events, sizes)
     n, n_trials, tail = float(sizes.sum()), len(sizes), (1 - confidence) / 2
-    found = np.asarray(events.sum(axis=0), dtype=np.float64)
-    share = found / n
+    n_events = np.asarray(events.sum(axis=0), dtype=np.float64)
+    share = n_events / n
     apart = (events.T - np.multiply.outer(share, sizes)) ** 2.0
     widened = (float(scipy.special.stdtrit(n_trials - 1, tail)) / float(scipy.special.ndtri(tail))) ** 2
     of_trials = widened * n_trials / (n_trials - 1) * apart.sum(axis=-1) / n**2
     of_messages = share * (1 - share) / n
-    mixed = (found > 0) & (found < n)
+    mixed = (n_events > 0) & (n_events < n)
     least = np.where(mixed, of_messages / max_weight, 1.0)
     effective = np.where(mixed, n * of_messages / np.maximum(of_trials, least), n)
     return share * effective, (1 - share) * effective
 
 
 def _lowest_share(within: Floats, beyond: Floats, confidence: float) -> Floats:
-    found = within > 0
-    ends = scipy.special.betaincinv(np.where(found, within, 1), beyond + 1, (1 - confidence) / 2)
-    return np.where(found, ends, 0.0)
+    has_any = within > 0
+    ends = scipy.special.betaincinv(np.where(has_any, within, 1), beyond + 1, (1 - confidence) / 2)
+    return np.where(has_any, ends, 0.0)
 
 
 def _highest_share(within: Floats, beyond: Floats, confidence: float) -> Floats:
@@ -176,9 +176,9 @@ def pooled_quantile_ranks(trials: Sequence[Sketch], whole: Sketch, level: float)
     Francisco & Fuller, Annals of Statistics 19, 1991). The difference between trials is computed for each quantile, as
     it is largest where the tail is thinnest. Nothing is supposed of how times are distributed.
     """
-    expected, own = whole.n * (1 - level), rank(whole.n, level)
+    expected, own_rank = whole.n * (1 - level), rank(whole.n, level)
     farther = np.geomspace(max(expected / FARTHEST, 1), min(expected * FARTHEST, whole.n), CANDIDATES)
-    ranks = np.unique(np.append(whole.n + 1 - np.rint(farther).astype(np.int64), own))
+    ranks = np.unique(np.append(whole.n + 1 - np.rint(farther).astype(np.int64), own_rank))
     values = whole.at(ranks)
     sizes = np.array([trial.n for trial in trials])
     from_it = np.array([trial.n - trial.below(values) for trial in trials])

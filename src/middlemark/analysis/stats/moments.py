@@ -39,21 +39,21 @@ def moments(samples: Sketch) -> Mapping[str, Value]:
         return dict.fromkeys(("mean", "deviation", "kurtosis"), TooFewSamples(n))
     mean = _moment(samples, 1, 0.0)
     variance = _moment(samples, 2, mean)
-    found: dict[str, Value] = {
+    values: dict[str, Value] = {
         "mean": with_clock_bound(Measured(mean, n), samples.bound_ns),
         "deviation": with_clock_bound(Measured(math.sqrt(variance), n), samples.bound_ns, mean),
     }
     if n < _FEWEST_FOR_KURTOSIS:
-        found["kurtosis"] = TooFewSamples(n)
+        values["kurtosis"] = TooFewSamples(n)
     elif variance:
         kurtosis = Measured(_moment(samples, 4, mean) / variance**2, n)
-        found["kurtosis"] = with_clock_bound(kurtosis, samples.bound_ns, mean)
-    return found
+        values["kurtosis"] = with_clock_bound(kurtosis, samples.bound_ns, mean)
+    return values
 
 
-def _moment(samples: Sketch, power: int, about: float) -> float:
+def _moment(samples: Sketch, power: int, centre: float) -> float:
     """The mean of a power of the distances from a value."""
-    return math.fsum(float(counts @ (values - about) ** power) for values, counts in _pieces(samples)) / samples.n
+    return math.fsum(float(counts @ (values - centre) ** power) for values, counts in _pieces(samples)) / samples.n
 
 
 def _pieces(samples: Sketch) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:

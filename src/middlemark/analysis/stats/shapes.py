@@ -70,10 +70,10 @@ def curve(samples: Sketch) -> Curve:
         middle = np.linspace(TAIL, n - TAIL, POINTS).round().astype(np.int64)
         ranks = np.unique(np.concatenate([np.arange(1, TAIL), middle, np.arange(n - TAIL, n + 1)]))
     values = samples.at(ranks)
-    known = values > samples.bound_ns if samples.bound_ns else np.full(len(values), fill_value=True)
+    measurable = values > samples.bound_ns if samples.bound_ns else np.full(len(values), fill_value=True)
     return Curve(
-        value_ns=tuple(values[known].tolist()),
-        share=tuple((ranks[known] / samples.n_messages).tolist()),
+        value_ns=tuple(values[measurable].tolist()),
+        share=tuple((ranks[measurable] / samples.n_messages).tolist()),
         n=n,
         n_messages=samples.n_messages,
     )
@@ -82,21 +82,21 @@ def curve(samples: Sketch) -> Curve:
 def box(samples: Sketch) -> Box:
     """The quantiles that the samples support; at least one message must have arrived."""
 
-    def at(level: float) -> float | None:
-        found = samples.quantile(level)
-        return measurable(found.value) if isinstance(found, Measured) else None
+    def quantile(level: float) -> float | None:
+        value = samples.quantile(level)
+        return measurable(value.value) if isinstance(value, Measured) else None
 
     def measurable(value_ns: float) -> float | None:
         return float(value_ns) if is_measurable(value_ns, samples.bound_ns) else None
 
     return Box(
         minimum=measurable(samples.values[0]),
-        p10=at(0.10),
-        p25=at(0.25),
-        p50=at(0.50),
-        p75=at(0.75),
-        p90=at(0.90),
-        p99=at(0.99),
+        p10=quantile(0.10),
+        p25=quantile(0.25),
+        p50=quantile(0.50),
+        p75=quantile(0.75),
+        p90=quantile(0.90),
+        p99=quantile(0.99),
         maximum=measurable(samples.values[-1]),
         n=samples.n,
     )
@@ -127,8 +127,8 @@ def bucketed(samples: Sketch) -> Sketch:
     """The same to three digits, cut to where the buckets begin; all that is negative as -1."""
     below = samples.below(_CUTS_NS)
     counts = np.diff(below, prepend=0, append=samples.n)
-    there = counts > 0
-    return replace(samples, values=np.concatenate([[-1], _CUTS_NS])[there], counts=counts[there])
+    is_filled = counts > 0
+    return replace(samples, values=np.concatenate([[-1], _CUTS_NS])[is_filled], counts=counts[is_filled])
 
 
 def histogram_of(samples: Sketch) -> tuple[HdrHistogram, int]:

@@ -54,18 +54,22 @@ def difference_to_next_run(
     n_trials = [estimate.n_trials for estimate in estimates if estimate is not None]
     base = _together([_of_run(run) for run in runs])
     exact = partial(_ratio, fewer=_fewer(n_trials[:-1], n_trials[-1]), confidence=confidence)
-    own = _of_run(head)
-    return exact(base.low, own.low) if base.is_exact and own.is_exact else difference_between_bounds(base, own, exact)
+    head_values = _of_run(head)
+    return (
+        exact(base.low, head_values.low)
+        if base.is_exact and head_values.is_exact
+        else difference_between_bounds(base, head_values, exact)
+    )
 
 
-def _of_run(found: Evidence) -> BlockValues:
+def _of_run(evidence: Evidence) -> BlockValues:
     """A run's one value, the one that is shown of it; or the two that it lies between."""
-    estimate, known = found.estimate, found.block_values
+    estimate, values = evidence.estimate, evidence.block_values
     if estimate is not None and estimate.value is not None and estimate.method is Method.POOLED:
         off = estimate.bound_ns
         return BlockValues({0: estimate.value - off}, {0: estimate.value + off} if off else None)
-    low, high = (float(np.median(list(side.values()))) for side in (known.low, known.upper))
-    return BlockValues({0: low}, None if known.is_exact else {0: high})
+    low, high = (float(np.median(list(side.values()))) for side in (values.low, values.upper))
+    return BlockValues({0: low}, None if values.is_exact else {0: high})
 
 
 def _together(runs: Sequence[BlockValues]) -> BlockValues:
@@ -84,10 +88,10 @@ def _fewer(n_of_runs: Sequence[int], n_head: int) -> float:
 def _ratio(runs: Values, head: Values, *, fewer: float, confidence: float) -> Difference | NoDifference:
     if min(*runs.values(), *head.values()) <= 0:
         return NoDifference("a value that is not positive has no ratio")
-    base, own = (np.log(list(side.values())) for side in (runs, head))
-    k, spread = len(base), float(np.std(base, ddof=1))
+    run_logs, head_logs = (np.log(list(side.values())) for side in (runs, head))
+    k, spread = len(run_logs), float(np.std(run_logs, ddof=1))
     error = spread * math.sqrt(fewer + 1 / k)
-    value, low, high, p_value = student(float(own[0] - base.mean()), error, k - 1, confidence)
+    value, low, high, p_value = student(float(head_logs[0] - run_logs.mean()), error, k - 1, confidence)
     return Difference(
         value=from_logarithm(value),
         low=from_logarithm(low),
@@ -133,10 +137,10 @@ def _widened(head: Counts, runs: NDArray[np.float64], confidence: float) -> tupl
     middle = float(_logits(np.array([event]), np.array([size]))[0])
     reach = float(scipy.special.stdtrit(len(runs) - 1, (1 + confidence) / 2)) * float(np.std(runs, ddof=1))
 
-    def end(own: float, sign: int) -> float:
-        if own in {0.0, 1.0}:
-            return own
-        widened = math.hypot(float(scipy.special.logit(own)) - middle, reach)
+    def end(limit: float, sign: int) -> float:
+        if limit in {0.0, 1.0}:
+            return limit
+        widened = math.hypot(float(scipy.special.logit(limit)) - middle, reach)
         return float(scipy.special.expit(middle + sign * widened))
 
     return share, min(low, end(low, -1)), max(high, end(high, 1))
@@ -144,15 +148,18 @@ def _widened(head: Counts, runs: NDArray[np.float64], confidence: float) -> tupl
 
 def estimate_over_runs(runs: Sequence[Evidence]) -> Estimate | None:
     """What is shown of several runs: the geometric mean of their estimates, or the share of all messages."""
-    known = [run.estimate for run in runs if run.estimate is not None and run.estimate.value is not None]
-    if len(runs) == 1 or not known:
+    estimates = [run.estimate for run in runs if run.estimate is not None and run.estimate.value is not None]
+    if len(runs) == 1 or not estimates:
         return runs[-1].estimate
     with np.errstate(divide="ignore"):  # of a value of 0 the mean is 0
-        value = float(np.exp(np.mean(np.log([estimate.value for estimate in known if estimate.value is not None]))))
+        value = float(np.exp(np.mean(np.log([estimate.value for estimate in estimates if estimate.value is not None]))))
     if runs[-1].is_share:
         events, size = map(sum, zip(*(_pooled(run.counts) for run in runs), strict=True))
         value = events / size
-    n_trials, n_messages = sum(estimate.n_trials for estimate in known), sum(estimate.n_messages for estimate in known)
+    n_trials, n_messages = (
+        sum(estimate.n_trials for estimate in estimates),
+        sum(estimate.n_messages for estimate in estimates),
+    )
     return Estimate(value, None, None, None, n_trials, n_messages, Method.MEAN_OF_RUNS)
 
 

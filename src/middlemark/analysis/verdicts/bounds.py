@@ -81,37 +81,39 @@ class BoundResult:
     high: float | None = None
 
 
-def judge_against_bound(found: Evidence, bound: float, *, above: bool, confidence: float = CONFIDENCE) -> BoundResult:
+def judge_against_bound(
+    evidence: Evidence, bound: float, *, above: bool, confidence: float = CONFIDENCE
+) -> BoundResult:
     """Whether the metric lies above the bound (or, not `above`, at or below it)."""
-    n = max(len(found.counts), len(found.block_values))
-    if not n and not found.setbacks.n and (found.estimate is None or found.estimate.value is None):
+    n = max(len(evidence.counts), len(evidence.block_values))
+    if not n and not evidence.setbacks.n and (evidence.estimate is None or evidence.estimate.value is None):
         return BoundResult(
-            ReasonedJudgement(Judgement.UNDECIDED, found.missing or "it was not measured"), BoundTest.NONE, 0
+            ReasonedJudgement(Judgement.UNDECIDED, evidence.missing or "it was not measured"), BoundTest.NONE, 0
         )
-    if found.is_maximum:
-        return _extreme(found, bound, above=above)
-    span = _share(found, confidence) if found.is_share else _values(found, confidence) or _pooled(found)
+    if evidence.is_maximum:
+        return _extreme(evidence, bound, above=above)
+    span = _share(evidence, confidence) if evidence.is_share else _values(evidence, confidence) or _pooled(evidence)
     if isinstance(span, str):
-        result = _of_setbacks(found, ReasonedJudgement(Judgement.UNDECIDED, span), above=above)
+        result = _of_setbacks(evidence, ReasonedJudgement(Judgement.UNDECIDED, span), above=above)
         return BoundResult(result, BoundTest.NONE, n)
     test, value, low, high = span
-    result = _of_setbacks(found, ReasonedJudgement(judge_interval(low, high, bound, above=above)), above=above)
+    result = _of_setbacks(evidence, ReasonedJudgement(judge_interval(low, high, bound, above=above)), above=above)
     return BoundResult(result, test, n, value, low, high)
 
 
 Span = tuple[BoundTest, float, float, float]
 
 
-def _share(found: Evidence, confidence: float) -> Span | str:
-    if len(found.counts) < FEWEST_BLOCKS:
+def _share(evidence: Evidence, confidence: float) -> Span | str:
+    if len(evidence.counts) < FEWEST_BLOCKS:
         return TOO_FEW
-    return BoundTest.SHARE, *share_with_interval(found.counts, confidence)
+    return BoundTest.SHARE, *share_with_interval(evidence.counts, confidence)
 
 
-def _values(found: Evidence, confidence: float) -> Span | None:
+def _values(evidence: Evidence, confidence: float) -> Span | None:
     """Of the trials' own values, where every trial that counts has one: the interval of their median, if it covers."""
-    finite = found.block_values.finite
-    n_counting = found.estimate.n_trials if found.estimate is not None else 0
+    finite = evidence.block_values.finite
+    n_counting = evidence.estimate.n_trials if evidence.estimate is not None else 0
     n = len(finite)
     if n < max(FEWEST_BLOCKS, n_counting):
         return None
@@ -126,37 +128,37 @@ def _values(found: Evidence, confidence: float) -> Span | None:
     return BoundTest.VALUES, against.value * unit, against.low * unit, against.high * unit
 
 
-def _pooled(found: Evidence) -> Span | str:
-    whole = found.whole
+def _pooled(evidence: Evidence) -> Span | str:
+    whole = evidence.whole
     if isinstance(whole, PooledValue):
         return BoundTest.POOLED, whole.value, whole.low, whole.high
-    return TOO_FEW if len(found.block_values) < FEWEST_BLOCKS and found.block_values else whole.reason
+    return TOO_FEW if len(evidence.block_values) < FEWEST_BLOCKS and evidence.block_values else whole.reason
 
 
-def _of_setbacks(found: Evidence, seen: ReasonedJudgement, *, above: bool) -> ReasonedJudgement:
+def _of_setbacks(evidence: Evidence, judged: ReasonedJudgement, *, above: bool) -> ReasonedJudgement:
     """Trials that could not keep up count against the middleware, and let no statement in its favour hold."""
-    good = above is not found.lower_is_better
-    if found.setbacks.is_majority and found.setbacks.n_trials >= FEWEST_BLOCKS:
-        return ReasonedJudgement(Judgement.REFUTED if good else Judgement.HOLDS, str(found.setbacks))
+    good = above is not evidence.lower_is_better
+    if evidence.setbacks.is_majority and evidence.setbacks.n_trials >= FEWEST_BLOCKS:
+        return ReasonedJudgement(Judgement.REFUTED if good else Judgement.HOLDS, str(evidence.setbacks))
     flattering = Judgement.HOLDS if good else Judgement.REFUTED
-    if found.setbacks.n and seen.judgement is flattering:
-        return ReasonedJudgement(Judgement.UNDECIDED, str(found.setbacks))
-    return seen
+    if evidence.setbacks.n and judged.judgement is flattering:
+        return ReasonedJudgement(Judgement.UNDECIDED, str(evidence.setbacks))
+    return judged
 
 
-def _extreme(found: Evidence, bound: float, *, above: bool) -> BoundResult:
+def _extreme(evidence: Evidence, bound: float, *, above: bool) -> BoundResult:
     """One message beyond the bound decides; none beyond it is a statement about these messages only."""
-    values = found.block_values
+    values = evidence.block_values
     slowest, at_least = max(values.upper.values(), default=math.nan), max(values.low.values(), default=0.0)
     n = len(values)
-    if found.n_lost or at_least > bound:
-        reason = f"{found.n_lost} messages never arrived" if found.n_lost else ""
+    if evidence.n_lost or at_least > bound:
+        reason = f"{evidence.n_lost} messages never arrived" if evidence.n_lost else ""
         result = ReasonedJudgement(Judgement.HOLDS if above else Judgement.REFUTED, reason)
     elif n < FEWEST_BLOCKS or slowest > bound:
         result = ReasonedJudgement(Judgement.UNDECIDED, TOO_FEW if n < FEWEST_BLOCKS else "within the clocks' bound")
     else:
         result = ReasonedJudgement(Judgement.REFUTED if above else Judgement.HOLDS)
-    result = _of_setbacks(found, result, above=above)
+    result = _of_setbacks(evidence, result, above=above)
     if not n:
         return BoundResult(result, BoundTest.EXTREME, n)
     return BoundResult(result, BoundTest.EXTREME, n, at_least, min(values.low.values()), slowest)

@@ -101,8 +101,8 @@ class Difference:
         counted = self.test in {Test.SHARES, Test.INTERVALS}
         of_runs = self.test in {Test.NEXT_RUN, Test.NEXT_SHARE}
         freedom = math.inf if counted else (self.n_first if of_runs else min(self.n_first, self.n_second)) - 1
-        both = 1 + float(scipy.special.stdtrit(freedom, POWER) / scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
-        return math.expm1(min(reach * both, FARTHEST)) if self.is_ratio else reach * both
+        factor = 1 + float(scipy.special.stdtrit(freedom, POWER) / scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+        return math.expm1(min(reach * factor, FARTHEST)) if self.is_ratio else reach * factor
 
 
 @dataclass(frozen=True)
@@ -132,14 +132,14 @@ def difference_between_bounds(
     Without that, searches that all ended at one step of their ladder would seem to agree to the last digit.
     """
 
-    def of(one: Values, other: Values) -> Difference | None:
-        if not all(0 < value < math.inf for value in (*one.values(), *other.values())):
+    def compared(before: Values, after: Values) -> Difference | None:
+        if not all(0 < value < math.inf for value in (*before.values(), *after.values())):
             return None
-        found = of_values(one, other)
-        return found if isinstance(found, Difference) else None
+        difference = of_values(before, after)
+        return difference if isinstance(difference, Difference) else None
 
-    least, most = of(first.upper, second.low), of(first.low, second.upper)
-    middle = of(first.low, second.low) or of(first.upper, second.upper) or least or most
+    least, most = compared(first.upper, second.low), compared(first.low, second.upper)
+    middle = compared(first.low, second.low) or compared(first.upper, second.upper) or least or most
     if middle is None or (least is None and most is None):
         return NoDifference(AT_BOUNDS)
     ends = (least.low if least else 0.0, most.high if most else math.inf)
@@ -149,17 +149,17 @@ def difference_between_bounds(
 
 def _ratio(first: Values, second: Values, *, paired: bool, confidence: float) -> Difference | NoDifference:
     blocks = sorted(first.keys() & second.keys())
-    one = [first[block] for block in blocks] if paired else list(first.values())
-    other = [second[block] for block in blocks] if paired else list(second.values())
-    if min(len(one), len(other)) < FEWEST_BLOCKS:
+    before = [first[block] for block in blocks] if paired else list(first.values())
+    after = [second[block] for block in blocks] if paired else list(second.values())
+    if min(len(before), len(after)) < FEWEST_BLOCKS:
         return NoDifference(TOO_FEW_BLOCKS if paired else TOO_FEW_TRIALS)
-    if min(*one, *other) <= 0:
+    if min(*before, *after) <= 0:
         return NoDifference("a value that is not positive has no ratio")
-    logs = np.log(one), np.log(other)
-    test = Test.WELCH if not paired else Test.SIGNED_RANKS if _ranks_reach(len(one), confidence) else Test.PAIRED_T
+    logs = np.log(before), np.log(after)
+    test = Test.WELCH if not paired else Test.SIGNED_RANKS if _ranks_reach(len(before), confidence) else Test.PAIRED_T
     value, low, high, p_value = _SPANS[test](*logs, confidence)
     middle, least, most = (from_logarithm(end) for end in (value, low, high))
-    return Difference(middle, least, most, len(one), len(other), is_ratio=True, test=test, p_value=p_value)
+    return Difference(middle, least, most, len(before), len(after), is_ratio=True, test=test, p_value=p_value)
 
 
 def from_logarithm(value: float) -> float:
@@ -167,18 +167,18 @@ def from_logarithm(value: float) -> float:
     return math.exp(min(max(value, -FARTHEST), FARTHEST))
 
 
-def _paired_t(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
-    change = other - one
+def _paired_t(first: Floats, second: Floats, confidence: float) -> tuple[float, float, float, float]:
+    change = second - first
     error = float(np.std(change, ddof=1)) / math.sqrt(len(change))
     return student(float(np.mean(change)), error, len(change) - 1, confidence)
 
 
-def _welch(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
-    squares = [float(np.var(side, ddof=1)) / len(side) for side in (one, other)]
+def _welch(first: Floats, second: Floats, confidence: float) -> tuple[float, float, float, float]:
+    squares = [float(np.var(side, ddof=1)) / len(side) for side in (first, second)]
     error = math.sqrt(sum(squares))
     shares = [square / error**2 if error else 0.5 for square in squares]  # squares themselves may be too small
-    freedom = 1 / sum(share**2 / (len(side) - 1) for share, side in zip(shares, (one, other), strict=True))
-    return student(float(np.mean(other) - np.mean(one)), error, freedom, confidence)
+    freedom = 1 / sum(share**2 / (len(side) - 1) for share, side in zip(shares, (first, second), strict=True))
+    return student(float(np.mean(second) - np.mean(first)), error, freedom, confidence)
 
 
 def student(middle: float, error: float, freedom: float, confidence: float) -> tuple[float, float, float, float]:
@@ -189,9 +189,9 @@ def student(middle: float, error: float, freedom: float, confidence: float) -> t
     return middle, middle - reach, middle + reach, 2 * float(scipy.special.stdtr(freedom, -abs(middle) / error))
 
 
-def _signed_ranks(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
+def _signed_ranks(first: Floats, second: Floats, confidence: float) -> tuple[float, float, float, float]:
     """The median of all averages of two changes; its ends are as many of them further in as the test allows."""
-    change, (rows, columns) = other - one, _pairs(len(one))
+    change, (rows, columns) = second - first, _pairs(len(first))
     walsh = (change[rows] + change[columns]) / 2
     walsh.sort()
     n, inward = len(walsh), _inward(len(change), confidence)
@@ -217,10 +217,10 @@ def _ranks_reach(n: int, confidence: float) -> bool:
 @cache
 def _inward(n: int, confidence: float) -> int:
     """How many of the ordered averages lie outside the interval at either end."""
-    tail, found = (1 - confidence) / 2, 0
-    while _at_most(n, found) <= tail:
-        found += 1
-    return found - 1 if found else 0
+    tail, outside = (1 - confidence) / 2, 0
+    while _at_most(n, outside) <= tail:
+        outside += 1
+    return outside - 1 if outside else 0
 
 
 @cache
@@ -235,13 +235,13 @@ def _at_most(n: int, rank_sum: int) -> float:
 @cache
 def _rank_sums(n: int) -> Floats:
     """The probability of each sum of a random part of the ranks 1 to n."""
-    found = np.ones(1)
+    probability = np.ones(1)
     for number in range(1, n + 1):
-        grown = np.zeros(len(found) + number)
-        grown[: len(found)] += found / 2
-        grown[number:] += found / 2
-        found = grown
-    return found
+        grown = np.zeros(len(probability) + number)
+        grown[: len(probability)] += probability / 2
+        grown[number:] += probability / 2
+        probability = grown
+    return probability
 
 
 _SPANS = {Test.SIGNED_RANKS: _signed_ranks, Test.PAIRED_T: _paired_t, Test.WELCH: _welch}
@@ -261,13 +261,13 @@ def ratio_of_pooled(
     middle = after - before
     down, up = math.hypot(after - low_after, high_before - before), math.hypot(high_after - after, before - low_before)
     normal = scipy.special.ndtri
-    known, wanted = float(normal((1 + CONFIDENCE) / 2)), float(normal((1 + confidence) / 2))
+    z_given, z_wanted = float(normal((1 + CONFIDENCE) / 2)), float(normal((1 + confidence) / 2))
     towards = down if middle > 0 else up
-    p_value = 2 * float(scipy.special.ndtr(-abs(middle) / towards * known)) if towards else float(middle == 0)
+    p_value = 2 * float(scipy.special.ndtr(-abs(middle) / towards * z_given)) if towards else float(middle == 0)
     return Difference(
         value=math.exp(middle),
-        low=math.exp(middle - down * wanted / known),
-        high=math.exp(middle + up * wanted / known),
+        low=math.exp(middle - down * z_wanted / z_given),
+        high=math.exp(middle + up * z_wanted / z_given),
         n_first=first.n_trials,
         n_second=second.n_trials,
         is_ratio=True,

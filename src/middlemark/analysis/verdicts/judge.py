@@ -58,38 +58,38 @@ class Setbacks:
         return f"{', '.join(words)} of {self.n_trials} trials" if words else f"none of {self.n_trials} trials"
 
 
-def count_setbacks(kinds: Counter[str], known: BlockValues, n_overloaded: int = 0) -> Setbacks:
+def count_setbacks(kinds: Counter[str], values: BlockValues, n_overloaded: int = 0) -> Setbacks:
     """Of a metric's values, and how the trials ended; overloaded ones are valid, but have no value of the path."""
     reasons = {words: kinds[kind] for kind, words in FAILURES.items() if kinds[kind]}
-    endless = sum(value == math.inf for value in known.low.values())
+    endless = sum(value == math.inf for value in values.low.values())
     reasons |= {"overloaded": n_overloaded} if n_overloaded else {}
     reasons |= {"too much lost for this percentile": endless} if endless else {}
     return Setbacks(kinds["valid"] + sum(kinds[kind] for kind in FAILURES), reasons, kinds["invalid"])
 
 
-def significantly_more(one: Setbacks, other: Setbacks) -> bool:
+def significantly_more(first: Setbacks, second: Setbacks) -> bool:
     """Whether the first has more of them than chance explains (Fisher's exact test), or all where the other none."""
-    p_value = p_value_of_setbacks(one, other)
-    if p_value is None or one.share <= other.share:
+    p_value = p_value_of_setbacks(first, second)
+    if p_value is None or first.share <= second.share:
         return False
-    return (one.share == 1 and other.share == 0) or p_value < 1 - CONFIDENCE
+    return (first.share == 1 and second.share == 0) or p_value < 1 - CONFIDENCE
 
 
-def p_value_of_setbacks(one: Setbacks, other: Setbacks) -> float | None:
+def p_value_of_setbacks(first: Setbacks, second: Setbacks) -> float | None:
     """Of both having them equally often (Fisher's exact test); none where no trial or too few could tell."""
-    if min(one.n_trials, other.n_trials) < FEWEST_BLOCKS or not (one.n or other.n):
+    if min(first.n_trials, second.n_trials) < FEWEST_BLOCKS or not (first.n or second.n):
         return None
-    return _p_value([(side.n, side.n_trials - side.n) for side in (one, other)])
+    return _p_value([(side.n, side.n_trials - side.n) for side in (first, second)])
 
 
-def unequal_disturbance(one: Setbacks, other: Setbacks) -> str:
+def unequal_disturbance(first: Setbacks, second: Setbacks) -> str:
     """Why valid trials may be a selection: the machine disturbed significantly more trials of one of the two."""
-    disturbed = [(side.n_disturbed, side.n_trials) for side in (one, other)]
-    if not (one.n_disturbed or other.n_disturbed):  # the test is slow, and mostly not needed
+    disturbed = [(side.n_disturbed, side.n_trials) for side in (first, second)]
+    if not (first.n_disturbed or second.n_disturbed):  # the test is slow, and mostly not needed
         return ""
     if _p_value(disturbed) >= 1 - CONFIDENCE:
         return ""
-    counts = [f"{side.n_disturbed} of {side.n_trials + side.n_disturbed}" for side in (one, other)]
+    counts = [f"{side.n_disturbed} of {side.n_trials + side.n_disturbed}" for side in (first, second)]
     return f"the machine disturbed {counts[0]} trials of one side, {counts[1]} of the other: the rest is a selection"
 
 
@@ -149,7 +149,7 @@ SetbacksPair = tuple[Setbacks, Setbacks]
 
 
 def judge_difference(
-    found: Difference | NoDifference,
+    difference: Difference | NoDifference,
     *,
     lower_is_better: bool,
     margin: float = MARGIN,
@@ -160,45 +160,47 @@ def judge_difference(
     worse = None if significant and not significant.setbacks else _significantly_worse(setbacks)
     if worse is not None:
         return Decision(worse, _unequal(setbacks))
-    if isinstance(found, NoDifference):
-        return Decision(Verdict.UNDECIDED, found.reason)
+    if isinstance(difference, NoDifference):
+        return Decision(Verdict.UNDECIDED, difference.reason)
     if selected := unequal_disturbance(*setbacks):
         return Decision(Verdict.UNDECIDED, selected)
     is_significant = significant.values if significant else None
-    seen = _of_interval(found, lower_is_better=lower_is_better, margin=margin, is_significant=is_significant)
+    verdict = _of_interval(difference, lower_is_better=lower_is_better, margin=margin, is_significant=is_significant)
     flattered = _flattered(setbacks)
-    if flattered is not None and seen not in {Verdict.UNDECIDED, flattered.inverse}:
+    if flattered is not None and verdict not in {Verdict.UNDECIDED, flattered.inverse}:
         return Decision(Verdict.UNDECIDED, _unequal(setbacks))
-    return Decision(seen)
+    return Decision(verdict)
 
 
-def _of_interval(found: Difference, *, lower_is_better: bool, margin: float, is_significant: bool | None) -> Verdict:
-    if is_within_margin(found, margin):
+def _of_interval(
+    difference: Difference, *, lower_is_better: bool, margin: float, is_significant: bool | None
+) -> Verdict:
+    if is_within_margin(difference, margin):
         return Verdict.NO_DIFFERENCE
-    if is_significant is False or not (sign := direction(found)):
+    if is_significant is False or not (sign := direction(difference)):
         return Verdict.UNDECIDED
     return Verdict.BETTER if (sign < 0) is lower_is_better else Verdict.WORSE
 
 
-def direction(found: Difference | NoDifference) -> int:
+def direction(difference: Difference | NoDifference) -> int:
     """1 where the second has significantly more, -1 where significantly less, 0 where the interval holds equality."""
-    if isinstance(found, NoDifference):
+    if isinstance(difference, NoDifference):
         return 0
-    return int(found.low > found.equal) - int(found.high < found.equal)
+    return int(difference.low > difference.equal) - int(difference.high < difference.equal)
 
 
-def is_within_margin(found: Difference, margin: float) -> bool:
+def is_within_margin(difference: Difference, margin: float) -> bool:
     """Whether all of the interval is a difference too small to matter."""
-    if found.is_ratio:
-        return 1 / (1 + margin) <= found.low and found.high <= 1 + margin
-    return found.low >= -SHARE_MARGIN and found.high <= SHARE_MARGIN
+    if difference.is_ratio:
+        return 1 / (1 + margin) <= difference.low and difference.high <= 1 + margin
+    return difference.low >= -SHARE_MARGIN and difference.high <= SHARE_MARGIN
 
 
-def may_go_back(found: Difference, sign: int, margin: float = MARGIN) -> bool:
+def may_go_back(difference: Difference, sign: int, margin: float = MARGIN) -> bool:
     """Whether a step may go against a direction, 1 or -1, by more than the margin."""
-    back = 1 / (1 + margin) if found.is_ratio else -SHARE_MARGIN
-    forth = 1 + margin if found.is_ratio else SHARE_MARGIN
-    return found.low < back if sign > 0 else found.high > forth
+    back = 1 / (1 + margin) if difference.is_ratio else -SHARE_MARGIN
+    forth = 1 + margin if difference.is_ratio else SHARE_MARGIN
+    return difference.low < back if sign > 0 else difference.high > forth
 
 
 def _significantly_worse(setbacks: SetbacksPair) -> Verdict | None:
@@ -222,17 +224,17 @@ def _unequal(setbacks: SetbacksPair) -> str:
 
 
 def judge_change(
-    found: Difference | NoDifference, bound: float, *, above: bool, lower_is_better: bool, setbacks: SetbacksPair
+    difference: Difference | NoDifference, bound: float, *, above: bool, lower_is_better: bool, setbacks: SetbacksPair
 ) -> ReasonedJudgement:
     """Whether the change from the first side to the second is not beyond a bound; `above`: beyond is above it."""
     of_worse = above is lower_is_better
     if of_worse and _significantly_worse(setbacks) is Verdict.WORSE:
         return ReasonedJudgement(Judgement.REFUTED, _unequal(setbacks))
-    if isinstance(found, NoDifference):
-        return ReasonedJudgement(Judgement.UNDECIDED, found.reason)
+    if isinstance(difference, NoDifference):
+        return ReasonedJudgement(Judgement.UNDECIDED, difference.reason)
     if selected := unequal_disturbance(*setbacks):
         return ReasonedJudgement(Judgement.UNDECIDED, selected)
-    judgement = judge_interval(found.low, found.high, bound, above=not above)
+    judgement = judge_interval(difference.low, difference.high, bound, above=not above)
     for_second = Verdict.BETTER if (judgement is Judgement.HOLDS) is of_worse else Verdict.WORSE
     if judgement is not Judgement.UNDECIDED and _flattered(setbacks) is for_second:
         return ReasonedJudgement(Judgement.UNDECIDED, _unequal(setbacks))

@@ -106,20 +106,20 @@ def _significantly_better(
         return {Verdict.BETTER: (pair[1], pair[0]), Verdict.WORSE: pair}.get(verdict)
 
     decided = (better(pair, is_significant=(_VALUES, pair) in significant) for _, pair in significant)
-    found = {ordered for ordered in decided if ordered is not None}
+    better_pairs = {ordered for ordered in decided if ordered is not None}
     allowed = 2 * (1 - CONFIDENCE) / max(len(candidates) - 1, 1)  # one side of the test, of as many as it has rivals
     behind = (better(pair, is_significant=True) for pair, p_value in of_values.items() if p_value <= allowed)
-    left = candidates.keys() - {ordered[1] for ordered in (*found, *behind) if ordered is not None}
+    left = candidates.keys() - {ordered[1] for ordered in (*better_pairs, *behind) if ordered is not None}
     if len(left) == 1 and len(candidates) > 1:
         best = next(iter(left))
-        found |= {(best, other) for other in candidates if other != best}
-    return found
+        better_pairs |= {(best, other) for other in candidates if other != best}
+    return better_pairs
 
 
 def _p_values_of_ratios(candidates: Mapping[K, Candidate], pairs: list[tuple[K, K]]) -> dict[tuple[K, K], float]:
     confidence = 1 - (1 - CONFIDENCE) / max(len(pairs), 1)
     ratios = {pair: _ratio(candidates, pair, confidence) for pair in pairs}
-    p_values = {pair: found.p_value for pair, found in ratios.items() if isinstance(found, Difference)}
+    p_values = {pair: difference.p_value for pair, difference in ratios.items() if isinstance(difference, Difference)}
     return {pair: p_value for pair, p_value in p_values.items() if p_value is not None}
 
 
@@ -130,18 +130,18 @@ def _p_values_of_setbacks(candidates: Mapping[K, Candidate], pairs: list[tuple[K
 
 def _ratio(candidates: Mapping[K, Candidate], pair: tuple[K, K], confidence: float) -> Difference | NoDifference:
     """Of the second to the first: block by block, or where there are no values a block, of all messages."""
-    one, other = candidates[pair[0]], candidates[pair[1]]
-    first, second = one.block_values.finite, other.block_values.finite
-    if one.whole and other.whole and len(first.low.keys() & second.low.keys()) < FEWEST_BLOCKS:
-        return ratio_of_pooled(one.whole, other.whole, confidence=confidence)
+    candidate, rival = candidates[pair[0]], candidates[pair[1]]
+    first, second = candidate.block_values.finite, rival.block_values.finite
+    if candidate.whole and rival.whole and len(first.low.keys() & second.low.keys()) < FEWEST_BLOCKS:
+        return ratio_of_pooled(candidate.whole, rival.whole, confidence=confidence)
     return ratio(first, second, paired=True, confidence=confidence)
 
 
 def holm(p_values: Mapping[K, float], error: float = 1 - CONFIDENCE) -> set[K]:
     """Those that are significant when no more than so many tables may have one that is not."""
-    found: set[K] = set()
+    significant: set[K] = set()
     for number, (key, p_value) in enumerate(sorted(p_values.items(), key=lambda pair: pair[1])):
         if p_value > error / (len(p_values) - number):
             break
-        found.add(key)
-    return found
+        significant.add(key)
+    return significant
