@@ -104,12 +104,12 @@ class _Pages:
         shelf = self.library.look()
         base, head = (self._run(shelf, request.query_params.get(side, "")) for side in ("base", "head"))
         pairs = pair_runs(findings(base), findings(head))
-        found = compare_usual_metrics(pairs.pairs, MARGIN)
+        compared = compare_usual_metrics(pairs.pairs, MARGIN)
         sections = [
             (
                 pair,
                 pair_deliveries(pair),
-                [(row(comparison), comparison.decided.verdict) for comparison in found if comparison.pair is pair],
+                [(row(comparison), comparison.decided.verdict) for comparison in compared if comparison.pair is pair],
             )
             for pair in pairs.pairs
         ]
@@ -120,7 +120,7 @@ class _Pages:
             base=base.path.name,
             head=head.path.name,
             sections=sections,
-            means=means.means_table(over_settings(found)),
+            means=means.means_table(over_settings(compared)),
             alone=pairs.alone,
             telling={Verdict.BETTER, Verdict.WORSE},
         )
@@ -153,7 +153,7 @@ class _Pages:
 
     def _trial(self, request: Request) -> TrialFolder:
         folder = self._run(self.library.look(), request.path_params["number"])
-        found = next(
+        stored = next(
             (
                 stored_trial
                 for stored_trial in folder.stored_trials()
@@ -161,26 +161,26 @@ class _Pages:
             ),
             None,
         )
-        if found is None:
+        if stored is None:
             raise HTTPException(404, "the run has no such trial")
-        return found
+        return stored
 
     def _run(self, shelf: Shelf, number: str) -> RunFolder:
-        found = next((run for place, run in enumerate(shelf.runs) if str(place) == number), None)
-        if found is None:
+        listed = next((run for place, run in enumerate(shelf.runs) if str(place) == number), None)
+        if listed is None:
             raise HTTPException(404, "the run does not exist: go back to the list and choose again")
-        return found.folder
+        return listed.folder
 
-    def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **said: object) -> Response:
+    def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **values: object) -> Response:
         template = self.templates.get_template("site.html.j2")
-        known = {"metric": "median(latency)", "middleware": "", "middlewares": []}
+        defaults = {"metric": "median(latency)", "middleware": "", "middlewares": []}
         page = template.render(
             title=title,
             shelf=shelf,
             metrics=METRICS,
             charts=charts,
             specs={chart.id: chart.spec for chart in charts},
-            **(known | said),
+            **(defaults | values),
         )
         return HTMLResponse(page.encode(errors="replace"))  # the name of a folder may be no text
 

@@ -32,9 +32,9 @@ def in_common(series: Sequence[History]) -> tuple[str, ...]:
     return tuple(factor for factor in first if others and all(factor in other for other in others))
 
 
-def setting_words(history: History, said: Sequence[str]) -> str:
+def setting_words(history: History, elsewhere: Sequence[str]) -> str:
     """The setting but for the factors that are said elsewhere, the stream and the machine."""
-    setting = " ".join(factor for factor in FACTOR_BOUNDARY.split(history.setting) if factor not in said)
+    setting = " ".join(factor for factor in FACTOR_BOUNDARY.split(history.setting) if factor not in elsewhere)
     stream = f"stream {history.stream}" if history.stream else ""
     return ", ".join(part for part in (setting, stream, f"on {history.machine}") if part)
 
@@ -101,8 +101,8 @@ def history_charts(series: Sequence[History], metric: Metric, middlewares: Seque
         ((setting_words(history, common), history) for history in series if len(history.points) > 1),
         key=lambda pair: pair[0],
     )
-    groups = [[history for _, history in own] for _, own in groupby(named, key=lambda pair: pair[0])]
-    return [_chart(number, own, common, metric, middlewares) for number, own in enumerate(groups)]
+    groups = [[history for _, history in group] for _, group in groupby(named, key=lambda pair: pair[0])]
+    return [_chart(number, group, common, metric, middlewares) for number, group in enumerate(groups)]
 
 
 def _chart(

@@ -69,16 +69,16 @@ class Library:
 
     def look(self) -> Shelf:
         """Find all runs; the heads of those that changed are read again."""
-        found: dict[Path, ListedRun] = {}
+        runs: dict[Path, ListedRun] = {}
         unreadable = []
         for path in self._paths():
             try:
                 if is_there(path / "manifest.json"):
-                    found[path.resolve()] = self._listed_run(path.resolve())
+                    runs[path.resolve()] = self._listed_run(path.resolve())
             except MiddlemarkError as error:
                 unreadable.append(str(error))
-        self._listed = found
-        return Shelf(tuple(sorted(found.values(), key=lambda run: run.head.started_at)), tuple(unreadable))
+        self._listed = runs
+        return Shelf(tuple(sorted(runs.values(), key=lambda run: run.head.started_at)), tuple(unreadable))
 
     def _paths(self) -> list[Path]:
         """Where a run may be."""
@@ -96,21 +96,21 @@ class Library:
     def _listed_run(self, path: Path) -> ListedRun:
         folder = RunFolder(path, is_trusted=self.trust)
         changed_ns = _changed_ns(folder)
-        known = self._listed.get(path)
-        if known is not None and known.changed_ns == changed_ns:
-            return known
+        listed = self._listed.get(path)
+        if listed is not None and listed.changed_ns == changed_ns:
+            return listed
         return ListedRun(folder, *folder.read_head(), changed_ns)
 
 
 def past_runs(shelf: Shelf, metric: Metric) -> tuple[list[PastRun], Shelf]:
     """The runs with their estimates of a metric, and the list with those named that have none to read."""
-    found, unreadable = [], list(shelf.unreadable)
+    runs, unreadable = [], list(shelf.unreadable)
     for run in shelf.runs:
         try:
-            found.append(PastRun(run.name, run.head, _rows(run.folder, run.changed_ns, metric)))
+            runs.append(PastRun(run.name, run.head, _rows(run.folder, run.changed_ns, metric)))
         except MiddlemarkError as error:
             unreadable.append(str(error))
-    return found, Shelf(shelf.runs, tuple(unreadable))
+    return runs, Shelf(shelf.runs, tuple(unreadable))
 
 
 @lru_cache(KEPT_ROWS)

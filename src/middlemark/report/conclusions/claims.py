@@ -40,7 +40,7 @@ class Line:
     """One claim, or one part of a claim, as it is shown."""
 
     judgement: Judgement
-    what: str
+    text: str
     """The claim's text, or what tells the part from the others."""
     effect: str
     n: str
@@ -64,7 +64,7 @@ def claims_shown(judged: Sequence[JudgedClaim]) -> list[ClaimShown]:
 def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
     """Claims and their parts as rows; None where there are none."""
     rows = [
-        (line.what, line.judgement.value, line.effect, line.n, line.test, line.why)
+        (line.text, line.judgement.value, line.effect, line.n, line.test, line.why)
         for claim in claims
         for line in (claim.line, *claim.parts)
     ]
@@ -90,13 +90,13 @@ def _text(claim: JudgedClaim) -> str:
     return f"{claim.side}: {claim.claim.text}" if claim.side else claim.claim.text
 
 
-def _line(part: Part, what: str, why: str) -> Line:
+def _line(part: Part, words: str, why: str) -> Line:
     noun = "block" if part.test in {Test.SIGNED_RANKS, Test.PAIRED_T, ClaimTest.STEPS} else "trial"
     if any(is_search(subject.experiment) for subject in part.subjects):
         noun = "search"
     n = plural(part.n_trials, noun) if part.n_trials else ""
     test = "" if part.test is ClaimTest.NONE else part.test.value
-    return Line(part.judgement, what, effect_words(part.effect), n, test, why)
+    return Line(part.judgement, words, effect_words(part.effect), n, test, why)
 
 
 def effect_words(effect: Effect | None) -> str:
@@ -151,8 +151,8 @@ def print_claims(judged: Sequence[JudgedClaim], console: Console) -> None:
     for heading in ("", "claim", "effect (95 %)", "n"):
         table.add_column(heading, overflow="fold")
     for shown in claims_shown(judged):
-        for line, what in ((shown.line, "bold"), *((part, "dim") for part in shown.parts)):
-            words = Text(line.what, what if shown.parts else "")
+        for line, style in ((shown.line, "bold"), *((part, "dim") for part in shown.parts)):
+            words = Text(line.text, style if shown.parts else "")
             if line.why:
                 words.append(f"\n{line.why}", "dim")
             table.add_row(Text(line.judgement.value, STYLES[line.judgement]), words, Text(line.effect), Text(line.n))

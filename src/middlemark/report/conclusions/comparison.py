@@ -85,33 +85,33 @@ def verdict_words(metric: Metric, verdict: Verdict) -> str:
     return {Verdict.NO_DIFFERENCE: "no significant difference"}.get(verdict, verdict.value)
 
 
-def difference_words(found: Difference | NoDifference) -> str:
+def difference_words(difference: Difference | NoDifference) -> str:
     """The ratio or the difference with its interval, or why there is none."""
-    if isinstance(found, NoDifference):
-        return found.reason
-    return times(found) if found.is_ratio else points(found)
+    if isinstance(difference, NoDifference):
+        return difference.reason
+    return times(difference) if difference.is_ratio else points(difference)
 
 
-def points(found: Span) -> str:
+def points(span: Span) -> str:
     """A difference of shares with its interval: `+0.5 pp (−0.1 to +1.1)`."""
     low, middle, high = (
-        f"{100 * value:+.2g}".replace("-", MINUS) if value else "0" for value in (found.low, found.value, found.high)
+        f"{100 * value:+.2g}".replace("-", MINUS) if value else "0" for value in (span.low, span.value, span.high)
     )
     return f"{middle}{NARROW_SPACE}pp ({low} to {high})"
 
 
-def detectable_words(found: Difference | NoDifference) -> str:
+def detectable_words(difference: Difference | NoDifference) -> str:
     """The smallest difference that so many trials, so far apart, would have found in four cases of five.
 
     Where the trials do not differ at all, as with a whole number that is always the same, it can't be known.
     """
-    if isinstance(found, NoDifference):
+    if isinstance(difference, NoDifference):
         return ""
-    if not found.has_width:
+    if not difference.has_width:
         return NO_WIDTH
-    if found.detectable == math.inf:
+    if difference.detectable == math.inf:
         return ""
-    least = f"{digits(100 * found.detectable)} {'%' if found.is_ratio else 'percentage points'}"
+    least = f"{digits(100 * difference.detectable)} {'%' if difference.is_ratio else 'percentage points'}"
     return f"a difference of {least} or more would have been found in four of five cases"
 
 
@@ -146,7 +146,7 @@ def _value(estimate: Estimate | None, unit: Unit) -> str:
 
 def print_compared(all_compared: Sequence[MetricComparison], margin: float, console: Console) -> None:
     """One table a pair, then what it takes to read them."""
-    for pair, own in groupby(all_compared, key=lambda cells: cells.pair):
+    for pair, group in groupby(all_compared, key=lambda cells: cells.pair):
         console.print()
         console.print(Text(pair.setting, "bold"))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
@@ -154,7 +154,7 @@ def print_compared(all_compared: Sequence[MetricComparison], margin: float, cons
         for heading in (*pair.names, f"{pair.names[1]} /\n{pair.names[0]}"):
             table.add_column(heading, justify="right", overflow="fold")
         table.add_column("", overflow="fold")
-        for cells in map(row, own):
+        for cells in map(row, group):
             metric = Text.assemble(cells.metric, (f" {cells.unit}", "dim"))
             verdict = Text(cells.verdict, cells.style)
             if cells.why:
@@ -201,8 +201,8 @@ def json_values(values: Mapping[str, object]) -> dict[str, object]:
     return {name: None if value == math.inf else value for name, value in values.items()}
 
 
-def _data_of(found: Difference) -> dict[str, object]:
-    return json_values({**asdict(found), "detectable": found.detectable})
+def _data_of(difference: Difference) -> dict[str, object]:
+    return json_values({**asdict(difference), "detectable": difference.detectable})
 
 
 def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, object]]:
@@ -255,10 +255,10 @@ def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> 
 
 def selftest_words(rates: Sequence[ChanceRate], blocks: int) -> str:
     """The result in sentences."""
-    found, comparisons = sum(rate.differences for rate in rates), sum(rate.comparisons for rate in rates)
+    differences, comparisons = sum(rate.differences for rate in rates), sum(rate.comparisons for rate in rates)
     return (
         f"Of {plural(comparisons, 'comparison')} of a middleware with itself, {plural(blocks, 'block')} each, "
-        f"{found} found a difference ({digits(100 * found / comparisons)} %). At most "
+        f"{differences} found a difference ({digits(100 * differences / comparisons)} %). At most "
         f"{100 * BOUND:.0f} % may do so; a metric has too many where the whole interval of its rate is above that."
     )
 

@@ -38,29 +38,29 @@ class _Span:
     high: float
 
 
-def mean_words(found: OverSettings) -> str:
+def mean_words(mean: OverSettings) -> str:
     """The mean with its interval, or why there is none."""
-    if found.value is None:
-        more = len(found.missing) - _NAMED
-        names = "; ".join(found.missing[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
-        return f"none: {len(found.missing)} of {plural(found.n_settings, 'setting')} without a ratio ({names})"
-    if found.low is None or found.high is None:
-        return f"{factor(found.value)}{NARROW_SPACE}×"
-    return times(_Span(found.value, found.low, found.high))
+    if mean.value is None:
+        more = len(mean.missing) - _NAMED
+        names = "; ".join(mean.missing[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        return f"none: {len(mean.missing)} of {plural(mean.n_settings, 'setting')} without a ratio ({names})"
+    if mean.low is None or mean.high is None:
+        return f"{factor(mean.value)}{NARROW_SPACE}×"
+    return times(_Span(mean.value, mean.low, mean.high))
 
 
-def means_table(found: Sequence[OverSettings]) -> Table:
+def means_table(means: Sequence[OverSettings]) -> Table:
     """One row a metric and two sides; where no setting has a ratio there is nothing to sum up."""
     columns = (*named("second / first", "metric"), *values("settings"), sentences("geometric mean"))
     rows = [
         (f"{result.names[1]} / {result.names[0]}", result.metric.name, Cell(result.n_settings), mean_words(result))
-        for result in found
+        for result in means
         if len(result.missing) < result.n_settings
     ]
     return table("Over all settings", columns, rows, MEANS_CAPTION)
 
 
-def means_data(found: Iterable[OverSettings]) -> list[dict[str, object]]:
+def means_data(means: Iterable[OverSettings]) -> list[dict[str, object]]:
     """Every mean for a program to read."""
     return [
         {
@@ -71,7 +71,7 @@ def means_data(found: Iterable[OverSettings]) -> list[dict[str, object]]:
             **json_values({"geometric_mean": result.value, "low": result.low, "high": result.high}),
             "missing": list(result.missing),
         }
-        for result in found
+        for result in means
     ]
 
 
@@ -119,10 +119,10 @@ def digest(
     """`answers` are those of the comparisons, in their order; None where there is no middleware beside baselines."""
     tallies: dict[str, _Tally] = {}
     decided = []
-    for comparison, said in zip(comparisons, answers, strict=True):
-        standings = dict(_standings(comparison, said, series_of))
+    for comparison, answer in zip(comparisons, answers, strict=True):
+        standings = dict(_standings(comparison, answer, series_of))
         decided.append(_decided(standings))
-        best = _best(comparison, said, series_of)
+        best = _best(comparison, answer, series_of)
         for label, (standing, candidate) in standings.items():
             tally = tallies.setdefault(label, _Tally())
             tally.standings[standing] += 1
@@ -137,9 +137,9 @@ def digest(
 
 
 def _standings(
-    comparison: Comparison, said: Answer, series_of: Mapping[str, Series]
+    comparison: Comparison, answer: Answer, series_of: Mapping[str, Series]
 ) -> Iterator[tuple[str, tuple[Standing, ExperimentFindings]]]:
-    first = {series.label for series in said.winners}
+    first = {series.label for series in answer.winners}
     field_ = [candidate for candidate in comparison.experiments if not series_of[candidate.experiment.id].baseline]
     n_ranked = sum(candidate.experiment.id in comparison.places for candidate in field_)
     for measured in field_:
@@ -160,10 +160,10 @@ def _decided(standings: Mapping[str, tuple[Standing, ExperimentFindings]]) -> St
     return next((standing for standing in Standing if standing in held), Standing.UNRANKED)
 
 
-def _best(comparison: Comparison, said: Answer, series_of: Mapping[str, Series]) -> ExperimentFindings | None:
-    if not said.winners or said.winners[0].baseline:
+def _best(comparison: Comparison, answer: Answer, series_of: Mapping[str, Series]) -> ExperimentFindings | None:
+    if not answer.winners or answer.winners[0].baseline:
         return None
-    label = said.winners[0].label
+    label = answer.winners[0].label
     return next(
         (candidate for candidate in comparison.experiments if series_of[candidate.experiment.id].label == label), None
     )
@@ -171,8 +171,8 @@ def _best(comparison: Comparison, said: Answer, series_of: Mapping[str, Series])
 
 def _times(comparison: Comparison, candidate: ExperimentFindings, best: ExperimentFindings) -> list[float]:
     subject, metric = comparison.setting.subject, comparison.criterion.metric
-    own, first = candidate.estimate(subject, metric), best.estimate(subject, metric)
-    return [own.value / first.value] if own and own.value and first and first.value else []
+    estimate, first = candidate.estimate(subject, metric), best.estimate(subject, metric)
+    return [estimate.value / first.value] if estimate and estimate.value and first and first.value else []
 
 
 def _order(item: tuple[str, _Tally]) -> tuple[int, int, str]:

@@ -35,12 +35,12 @@ _READING = (
 _HEADINGS = ("fails if", "base", "head", "difference (95 %)", "")
 
 
-def headline(found: Sequence[JudgedCondition]) -> str:
+def headline(conditions: Sequence[JudgedCondition]) -> str:
     """`1 of 4 conditions failed, 2 passed, 1 undecided`."""
-    count = Counter(condition.result.judgement for condition in found)
+    count = Counter(condition.result.judgement for condition in conditions)
     return (
-        f"{count[Judgement.REFUTED]} of {plural(len(found), 'condition')} failed, {count[Judgement.HOLDS]} passed, "
-        f"{count[Judgement.UNDECIDED]} undecided"
+        f"{count[Judgement.REFUTED]} of {plural(len(conditions), 'condition')} failed, "
+        f"{count[Judgement.HOLDS]} passed, {count[Judgement.UNDECIDED]} undecided"
     )
 
 
@@ -59,73 +59,73 @@ def _cells(judged_condition: JudgedCondition) -> tuple[str, str, str, str]:
 
 def _against_words(condition: JudgedCondition) -> str:
     """The interval of head alone that was held against a bound."""
-    found = condition.against
-    if found is None or found.low is None or found.high is None:
+    tested = condition.against
+    if tested is None or tested.low is None or tested.high is None:
         return ""
     unit = unit_of(condition.compared.metric)
-    return f"{unit.write(found.low)} to {unit.write(found.high)} {unit.name}"
+    return f"{unit.write(tested.low)} to {unit.write(tested.high)} {unit.name}"
 
 
-def print_gated(found: Sequence[JudgedCondition], console: Console) -> None:
+def print_gated(conditions: Sequence[JudgedCondition], console: Console) -> None:
     """A table for each setting with one line a condition, then how many failed."""
-    for setting, group in groupby(sorted(found, key=_setting), key=_setting):
-        own = list(group)
+    for setting, group in groupby(sorted(conditions, key=_setting), key=_setting):
+        of_setting = list(group)
         console.print()
         console.print(Text(setting, "bold"))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
         for heading in _HEADINGS:
             table.add_column(heading, overflow="fold", no_wrap=not heading)
-        for condition in own:
+        for condition in of_setting:
             table.add_row(
                 *map(Text, _cells(condition)),
                 Text(DECISIONS[condition.result.judgement], _STYLES[condition.result.judgement]),
             )
         console.print(table)
-        for words in _deliveries(own):
+        for words in _deliveries(of_setting):
             console.print(Text(words, "dim"))
-    console.print(Text(headline(found), "bold"))
+    console.print(Text(headline(conditions), "bold"))
 
 
-def _deliveries(found: Sequence[JudgedCondition]) -> list[str]:
+def _deliveries(conditions: Sequence[JudgedCondition]) -> list[str]:
     """A sentence for each pair whose sides have different deliveries."""
-    return list(dict.fromkeys(filter(None, (pair_deliveries(condition.compared.pair) for condition in found))))
+    return list(dict.fromkeys(filter(None, (pair_deliveries(condition.compared.pair) for condition in conditions))))
 
 
-def markdown(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool = True) -> str:
+def markdown(conditions: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool = True) -> str:
     """A summary for a pull request."""
-    lines = [f"## Middlemark: {_mark(found, pairs, undecided_fails=undecided_fails)} {headline(found)}", ""]
+    lines = [f"## Middlemark: {_mark(conditions, pairs, undecided_fails=undecided_fails)} {headline(conditions)}", ""]
     lines += [f"| setting | {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
-    for condition in found:
+    for condition in conditions:
         cells = (_setting(condition), *_cells(condition))
         lines.append(f"| {' | '.join(map(markdown_text, cells))} | {_MARKS[condition.result.judgement]} |")
-    lines += ["", " ".join([_READING, *map(markdown_text, _deliveries(found))])]
+    lines += ["", " ".join([_READING, *map(markdown_text, _deliveries(conditions))])]
     lines += ["", *(f"- {markdown_text(text)}" for text in pairs.alone)] if pairs.alone else []
     return "\n".join(lines) + "\n"
 
 
-def _mark(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool) -> str:
+def _mark(conditions: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool) -> str:
     """A tick only where everything was decided; the exit code says the same."""
-    if any(condition.result.judgement is Judgement.REFUTED for condition in found):
+    if any(condition.result.judgement is Judgement.REFUTED for condition in conditions):
         return "❌"
-    if pairs.gone or any(condition.result.judgement is Judgement.UNDECIDED for condition in found):
+    if pairs.gone or any(condition.result.judgement is Judgement.UNDECIDED for condition in conditions):
         return "❌" if undecided_fails else "❔"
     return "✅"
 
 
-def junit(found: Sequence[JudgedCondition], pairs: Pairs) -> str:
+def junit(conditions: Sequence[JudgedCondition], pairs: Pairs) -> str:
     """One test case a condition and setting, and one for each experiment that head no longer has."""
     suite = TestSuite("middlemark gate")
-    for condition in found:
+    for condition in conditions:
         _, base, head, difference = _cells(condition)
         of_what = plain_text(f"{_setting(condition)} {condition.compared.stream or ''}".strip())
         case = TestCase(plain_text(condition.condition.text), classname=of_what, time=0.0)
-        said = plain_text(f"base {base}, head {head}: {difference}")
+        words = plain_text(f"base {base}, head {head}: {difference}")
         if condition.result.judgement is Judgement.REFUTED:
-            case.result = [Failure(said, "gate")]
+            case.result = [Failure(words, "gate")]
         elif condition.result.judgement is Judgement.UNDECIDED:
-            case.result = [Skipped(f"undecided: {said}")]
+            case.result = [Skipped(f"undecided: {words}")]
         else:
-            case.system_out = said
+            case.system_out = words
         suite.add_testcase(case)
     for experiment in map(plain_text, pairs.gone):
         case = TestCase("measured in head too", classname=experiment, time=0.0)
@@ -138,9 +138,9 @@ def junit(found: Sequence[JudgedCondition], pairs: Pairs) -> str:
     return written.decode()
 
 
-def as_data(found: Sequence[JudgedCondition]) -> list[dict[str, object]]:
+def as_data(conditions: Sequence[JudgedCondition]) -> list[dict[str, object]]:
     """Every condition for a program to read."""
-    compared = compared_data(condition.compared for condition in found)
+    compared = compared_data(condition.compared for condition in conditions)
     return [
         {
             **data,
@@ -148,5 +148,5 @@ def as_data(found: Sequence[JudgedCondition]) -> list[dict[str, object]]:
             "decision": DECISIONS[condition.result.judgement],
             "reason": condition.result.reason or data["reason"],
         }
-        for condition, data in zip(found, compared, strict=True)
+        for condition, data in zip(conditions, compared, strict=True)
     ]

@@ -50,7 +50,7 @@ def answer(comparison: Comparison, series_of: Mapping[str, Series], varying: fro
     best, tied = first[0], first[1:]
     winners = tuple(series_of[candidate.experiment.id] for candidate in (best, *tied))
     differ = DIFFER if differing_deliveries(field, series_of) else ""
-    said = [
+    parts = [
         _figure(comparison, best, winners),
         _lead(comparison, best, field, series_of),
         _limit(comparison, best, series_of),
@@ -62,7 +62,7 @@ def answer(comparison: Comparison, series_of: Mapping[str, Series], varying: fro
         load,
         winners,
         _headline(comparison, best, winners, is_alone=len(field) == 1) + differ,
-        tuple(sentence for sentence in said if sentence),
+        tuple(sentence for sentence in parts if sentence),
     )
 
 
@@ -74,26 +74,26 @@ CONDITIONS = ("deployment", "cpu_load", "security", "faults", "link", "host")
 
 def distinguishing(comparisons: Sequence[Comparison]) -> frozenset[str]:
     """The factors that tell settings of one workload apart."""
-    found: set[str] = set()
+    varying: set[str] = set()
     for workload in {comparison.setting.workload for comparison in comparisons}:
-        own = [
+        settings = [
             dict(comparison.setting.factors) for comparison in comparisons if comparison.setting.workload == workload
         ]
-        names = {name for factors in own for name in factors}
-        found |= {name for name in names if len({factors.get(name) for factors in own}) > 1}
-    return frozenset(found)
+        names = {name for factors in settings for name in factors}
+        varying |= {name for name in names if len({factors.get(name) for factors in settings}) > 1}
+    return frozenset(varying)
 
 
 def describe_load(setting: Setting, varying: frozenset[str] = frozenset()) -> str:
     """The load in words: `4 MB at 20 Hz, reliable, C1-1`."""
     factors = dict(setting.factors)
-    own = [
+    conditions = [
         condition_words(name, value)
         for name, value in factors.items()
         if name not in SAID and (name in varying or name.split(".")[0] in CONDITIONS)
     ]
     chain = [f"chain {setting.stream.replace('_', ' ')}"] if setting.of_chain else []
-    return ", ".join([*chain, in_words({name: factors[name] for name in SAID if name in factors}), *own])
+    return ", ".join([*chain, in_words({name: factors[name] for name in SAID if name in factors}), *conditions])
 
 
 def in_words(factors: Mapping[str, str]) -> str:
@@ -109,14 +109,14 @@ def in_words(factors: Mapping[str, str]) -> str:
 
 def condition_words(name: str, value: str) -> str:
     """A factor as it is said beside others."""
-    kind, _, of = name.partition(".")
+    kind, _, target = name.partition(".")
     value = value.replace("_", " ")
     words = {
         "faults": f"faults: {value}",
         "cpu_load": f"CPU load {value}",
         "security": "without security" if value == "none" else value,
-        "link": f"link {of} {value}" if of else f"links {value}",
-        "host": f"host {of} {value}",
+        "link": f"link {target} {value}" if target else f"links {value}",
+        "host": f"host {target} {value}",
     }
     named = {"true": name.replace("_", " "), "false": f"not {name.replace('_', ' ')}"}
     plain = kind in {"deployment", "durability", "history"}
@@ -133,13 +133,13 @@ def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[S
         "end_to_end": f"the lowest end-to-end latency of {comparison.setting.stream.replace('_', ' ')}",
     }
     distribution = comparison.criterion.distribution
-    what = quality[distribution.value] if distribution else "the highest goodput"
+    distinction = quality[distribution.value] if distribution else "the highest goodput"
     if len(winners) == 1:
-        return f"{winners[0].label} has {what}"
+        return f"{winners[0].label} has {distinction}"
     if best.n_valid < FEWEST_BLOCKS:
         trials = plural(best.n_valid, "trial")
-        return f"{winners[0].label} has {what} of {len(winners)}, but {trials} of each can't decide"
-    return f"{listed([series.label for series in winners])} tie for {what}"
+        return f"{winners[0].label} has {distinction} of {len(winners)}, but {trials} of each can't decide"
+    return f"{listed([series.label for series in winners])} tie for {distinction}"
 
 
 def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...]) -> str:
@@ -154,10 +154,10 @@ def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Ser
         "end_to_end": "median end-to-end latency",
     }
     distribution = comparison.criterion.distribution
-    what = kind[distribution.value] if distribution else "goodput"
+    metric = kind[distribution.value] if distribution else "goodput"
     trials = plural(estimate.n_trials, "trial") if estimate.n_trials > 1 else "one trial"
     span = f" ({shown.interval} over {trials})" if shown.interval else f" ({trials})"
-    whose = f"Its {what}" if len(winners) == 1 else f"The {what} of {winners[0].label}"
+    whose = f"Its {metric}" if len(winners) == 1 else f"The {metric} of {winners[0].label}"
     clocks = f" {shown.clocks}" if shown.clocks else ""
     return f"{whose} is {shown.text}{clocks} {unit.name}{span}."
 
@@ -206,8 +206,8 @@ def _limit(comparison: Comparison, best: ExperimentFindings, series_of: Mapping[
     name = series_of[baselines[0].experiment.id].label
     if ratio is None:
         return ""
-    said = judge_difference(ratio, lower_is_better=comparison.criterion.lower_is_better).verdict
-    if said in {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE}:
+    verdict = judge_difference(ratio, lower_is_better=comparison.criterion.lower_is_better).verdict
+    if verdict in {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE}:
         return f"It is not significantly different from the machine's own limit, {name}."
     takes = "takes" if comparison.criterion.lower_is_better else "transmits"
     return f"It {takes} {times(ratio, _as_what(comparison))} as the best baseline, {name}."
@@ -226,19 +226,19 @@ def interval_words(findings: RunFindings) -> str:
     if n < 2:
         return f"{fewest}A single trial has no confidence interval."
     if coverage(n) < CONFIDENCE:
-        said = (
+        meaning = (
             f"{fewest}The confidence interval of a median over {plural(n, 'trial')} is about their range, and holds "
             f"the true median in at most {100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % run six "
             "trials or more."
         )
     else:
-        said = f"A confidence interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
-    return f"{said} {_rough_words(findings)}".rstrip()
+        meaning = f"A confidence interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
+    return f"{meaning} {_rough_words(findings)}".rstrip()
 
 
 def _rough_words(findings: RunFindings) -> str:
     """What `≈` before an interval says, where one has it."""
-    if not any(found.is_rough for candidate in findings.experiments for found in candidate.estimates.values()):
+    if not any(estimate.is_rough for candidate in findings.experiments for estimate in candidate.estimates.values()):
         return ""
     return (
         "≈: a rough interval, over the samples of all trials together although trials differ by more than "

@@ -104,23 +104,27 @@ def _heat_map(
     varying: frozenset[str],
 ) -> HeatMap:
     columns = tuple(dict.fromkeys(_column(comparison, across) for comparison, _ in group))
-    found: dict[tuple[str, str], dict[str, tuple[ExperimentFindings, Comparison, str]]] = {}
+    by_series: dict[tuple[str, str], dict[str, tuple[ExperimentFindings, Comparison, str]]] = {}
     for comparison, section in group:
         for candidate in comparison.experiments:
             series = series_of[candidate.experiment.id]
             key = (series.label, series.colour)
-            if _column(comparison, across) in found.get(key, {}):  # they differ in what the title leaves out
+            if _column(comparison, across) in by_series.get(key, {}):  # they differ in what the title leaves out
                 key = (f"{series.label} ({_left_out(comparison, across, varying)})", series.colour)
-            found.setdefault(key, {})[_column(comparison, across)] = (candidate, comparison, section)
-    cells = [cell for of_columns in found.values() for cell in of_columns.values()]
+            by_series.setdefault(key, {})[_column(comparison, across)] = (candidate, comparison, section)
+    cells = [cell for of_columns in by_series.values() for cell in of_columns.values()]
     values = [value for measured, comparison, _ in cells if (value := _value(measured, comparison)) is not None]
     rows = tuple(
-        (label, colour, tuple(_cell(own[name], values) if name in own else None for name in columns))
-        for (label, colour), own in sorted(found.items())
+        (label, colour, tuple(_cell(by_column[name], values) if name in by_column else None for name in columns))
+        for (label, colour), by_column in sorted(by_series.items())
     )
     kind = group[0][0].criterion.distribution
     unit = f"median, {unit_of(kind).name}" if kind else "payload, MB/s"
-    labelled = [(label, measured) for (label, _), own in sorted(found.items()) for measured, _, _ in own.values()]
+    labelled = [
+        (label, measured)
+        for (label, _), by_column in sorted(by_series.items())
+        for measured, _, _ in by_column.values()
+    ]
     return HeatMap(title, unit, columns, rows, trials_behind(labelled), deliveries_of(labelled))
 
 
@@ -141,8 +145,8 @@ def _value(candidate: ExperimentFindings, comparison: Comparison) -> float | Non
     return estimate.value if estimate and estimate.value and estimate.value > 0 else None
 
 
-def _cell(found: tuple[ExperimentFindings, Comparison, str], values: Sequence[float]) -> HeatCell:
-    candidate, comparison, section = found
+def _cell(content: tuple[ExperimentFindings, Comparison, str], values: Sequence[float]) -> HeatCell:
+    candidate, comparison, section = content
     value = _value(candidate, comparison)
     why = comparison.unranked.get(candidate.experiment.id, "")
     if value is None:

@@ -130,7 +130,7 @@ def _columns(comparison: Comparison) -> tuple[RankingColumn, ...]:
     lost = Column("missing" if comparison.faulty else "loss", "%")
     # The table of faults has what is missing, which a terminal prints below.
     loss_in_terminal = Terminal.NEVER if comparison.faulty else Terminal.WITHOUT_INTERVAL
-    found = (
+    columns = (
         _column(main, lambda line: _once(line.main, line)),
         _column(Column("99 %", tail), lambda line: _once(line.tail, line)),
         _column(intended, lambda line: _once(line.tail_from_intended, line), Terminal.WHERE_WIDE),
@@ -142,7 +142,9 @@ def _columns(comparison: Comparison) -> tuple[RankingColumn, ...]:
         _column(Column("n", "trials × messages"), lambda line: line.n, Terminal.NEVER),
         _column(DELIVERY, lambda line: line.delivery, Terminal.WHERE_WIDE),
     )
-    return tuple(column for column in found if column.column is not intended or kind is Distribution.LATENCY_FROM_SEND)
+    return tuple(
+        column for column in columns if column.column is not intended or kind is Distribution.LATENCY_FROM_SEND
+    )
 
 
 def _column(
@@ -187,8 +189,8 @@ def _span(comparison: Comparison, candidate: ExperimentFindings) -> Span | None:
 
 
 def _extremes(spans: Sequence[Span | None]) -> tuple[float, float] | None:
-    known = [span for span in spans if span is not None]
-    return (min(low for low, _, _ in known), max(high for _, _, high in known)) if known else None
+    intervals = [span for span in spans if span is not None]
+    return (min(low for low, _, _ in intervals), max(high for _, _, high in intervals)) if intervals else None
 
 
 def _strip(span: Span | None, extremes: tuple[float, float] | None) -> Span | None:

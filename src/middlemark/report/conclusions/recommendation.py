@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, fitness
+from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, judge_fitness
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.verdicts.judge import Judgement
@@ -53,10 +53,10 @@ class Recommendation:
     has_fitting: bool
 
 
-def recommendation_data(said: Recommendation) -> dict[str, object]:
+def recommendation_data(advice: Recommendation) -> dict[str, object]:
     """The recommendation for a program to read."""
-    fitting = None if said.fitting is None else said.fitting.data
-    return {**vars(said), "fitting": fitting, "requirements": said.requirements.data}
+    fitting = None if advice.fitting is None else advice.fitting.data
+    return {**vars(advice), "fitting": fitting, "requirements": advice.requirements.data}
 
 
 def recommendation(findings: RunFindings) -> Recommendation | None:
@@ -65,30 +65,31 @@ def recommendation(findings: RunFindings) -> Recommendation | None:
     if demand is None:
         return None
     series_of = series_by_experiment(findings.manifest, (candidate.experiment for candidate in findings.experiments))
-    return recommended(fitness(demand, findings.experiments), series_of)
+    return recommended(judge_fitness(demand, findings.experiments), series_of)
 
 
-def recommended(found: Fitness, series_of: Mapping[str, Series]) -> Recommendation:
+def recommended(fitness: Fitness, series_of: Mapping[str, Series]) -> Recommendation:
     """Put the judgement of all candidates into words."""
-    first = _best(found, series_of)
-    said = [
+    first = _best(fitness, series_of)
+    sentences = [
         _use_sentence(first, series_of),
-        _baseline(first, found, series_of),
-        _cheapest(found, series_of),
+        _baseline(first, fitness, series_of),
+        _cheapest(fitness, series_of),
         *_never_late(first),
-        differing_deliveries((candidate.findings for candidate in found.fitting), series_of),
+        differing_deliveries((candidate.findings for candidate in fitness.fitting), series_of),
     ]
     return Recommendation(
-        application=found.demand.application,
-        demand=demand_words(found.demand),
-        headline=_headline(first, found, series_of),
-        sentences=tuple(sentence for sentence in said if sentence),
-        fitting=fitting_table(found, series_of) if found.fitting else None,
+        application=fitness.demand.application,
+        demand=demand_words(fitness.demand),
+        headline=_headline(first, fitness, series_of),
+        sentences=tuple(sentence for sentence in sentences if sentence),
+        fitting=fitting_table(fitness, series_of) if fitness.fitting else None,
         others=tuple(
-            (candidate_label(candidate, series_of), why(candidate)) for candidate in (*found.undecided, *found.excluded)
+            (candidate_label(candidate, series_of), why(candidate))
+            for candidate in (*fitness.undecided, *fitness.excluded)
         ),
-        requirements=requirement_table(found, series_of),
-        has_fitting=bool(found.fitting),
+        requirements=requirement_table(fitness, series_of),
+        has_fitting=bool(fitness.fitting),
     )
 
 
@@ -99,28 +100,30 @@ def demand_words(demand: Demand) -> str:
     return f"{plural(len(demand.streams), 'stream')} between {len(demand.processes)} processes {where}"
 
 
-def _best(found: Fitness, series_of: Mapping[str, Series]) -> tuple[Candidate, ...]:
+def _best(fitness: Fitness, series_of: Mapping[str, Series]) -> tuple[Candidate, ...]:
     """Those that nothing else is significantly better than; baselines only where nothing but them fits."""
-    field = [candidate for candidate in found.fitting if not series_of[candidate.id].baseline] or list(found.fitting)
+    field = [candidate for candidate in fitness.fitting if not series_of[candidate.id].baseline] or list(
+        fitness.fitting
+    )
     return tuple(
-        candidate for candidate in field if not any(other.id in found.places[candidate.id].behind for other in field)
+        candidate for candidate in field if not any(other.id in fitness.places[candidate.id].behind for other in field)
     )
 
 
-def _headline(first: Sequence[Candidate], found: Fitness, series_of: Mapping[str, Series]) -> str:
+def _headline(first: Sequence[Candidate], fitness: Fitness, series_of: Mapping[str, Series]) -> str:
     names = [series_of[candidate.id].label for candidate in first]
     if not first:
-        if found.undecided:
-            return f"It is undecided whether any candidate meets all requirements of {found.demand.application}"
-        return f"No candidate meets all requirements of {found.demand.application}"
+        if fitness.undecided:
+            return f"It is undecided whether any candidate meets all requirements of {fitness.demand.application}"
+        return f"No candidate meets all requirements of {fitness.demand.application}"
     if series_of[first[0].id].baseline:
         are = f"baseline {names[0]} is" if len(names) == 1 else f"baselines {listed(names)} are"
-        return f"Only the {are} shown to meet all requirements of {found.demand.application}"
+        return f"Only the {are} shown to meet all requirements of {fitness.demand.application}"
     if first[0].use is None:
         meet = "meets" if len(names) == 1 else "meet"
         return f"{listed(names)} {meet} all requirements; without a required deadline they can't be ranked"
     return _most_to_spare(
-        names, [candidate.findings for candidate in found.fitting if not series_of[candidate.id].baseline], series_of
+        names, [candidate.findings for candidate in fitness.fitting if not series_of[candidate.id].baseline], series_of
     )
 
 
@@ -153,19 +156,19 @@ def _took(check: Check) -> str:
     return f"{part} {took} of the {DURATION.text(deadline_ns)} allowed"
 
 
-def _baseline(first: Sequence[Candidate], found: Fitness, series_of: Mapping[str, Series]) -> str:
-    limits = [candidate for candidate in found.fitting if series_of[candidate.id].baseline]
+def _baseline(first: Sequence[Candidate], fitness: Fitness, series_of: Mapping[str, Series]) -> str:
+    limits = [candidate for candidate in fitness.fitting if series_of[candidate.id].baseline]
     if not limits or not first or series_of[first[0].id].baseline or limits[0].use is None:
         return ""
     return f"The machine's own limit, {series_of[limits[0].id].label}, has {margin(limits[0].use)} to spare."
 
 
-def _cheapest(found: Fitness, series_of: Mapping[str, Series]) -> str:
+def _cheapest(fitness: Fitness, series_of: Mapping[str, Series]) -> str:
     """Who takes the least CPU among those that fit, baselines apart."""
-    places = [place for place in found.cheapest if not series_of[place.key].baseline]
+    places = [place for place in fitness.cheapest if not series_of[place.key].baseline]
     if len(places) < 2:
         return ""
-    cpu = {candidate.id: candidate.cost.cpu for candidate in found.fitting}
+    cpu = {candidate.id: candidate.cost.cpu for candidate in fitness.fitting}
     least = places[0]
     names = [place.key for place in places if place.key == least.key or least.key in place.tied_with]
     cost = estimate_cell(cpu[least.key], PERCENT_OF_CORE).words

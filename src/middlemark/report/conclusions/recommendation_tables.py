@@ -42,9 +42,9 @@ READING = (
 WHOLE_PERCENT = Unit("%", PERCENT.size, "{:.0f}".format)
 
 
-def fitting_table(found: Fitness, series_of: Mapping[str, Series]) -> Table:
+def fitting_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table:
     """Those that meet all requirements, the most to spare first, with their cost."""
-    wired = any(candidate.cost.wire_bits_per_s is not None for candidate in found.fitting)
+    wired = any(candidate.cost.wire_bits_per_s is not None for candidate in fitness.fitting)
     columns = (
         MIDDLEWARE,
         DELIVERY,
@@ -58,16 +58,16 @@ def fitting_table(found: Fitness, series_of: Mapping[str, Series]) -> Table:
         (
             candidate_label(candidate, series_of),
             delivery_cell(candidate.findings),
-            found.places[candidate.id].text,
+            fitness.places[candidate.id].text,
             margin(candidate.use),
             candidate.use.stream.topic if candidate.use else NOTHING,
             estimate_cell(candidate.cost.cpu, PERCENT_OF_CORE),
             Cell(candidate.cost.memory_bytes, MEBIBYTES),
             *([Cell(candidate.cost.wire_bits_per_s, MEGABITS_ON_WIRE_PER_S)] if wired else []),
         )
-        for candidate in found.fitting
+        for candidate in fitness.fitting
     ]
-    return table("Those that meet all requirements", columns, rows, f"{READING} {_memory_words(found.fitting)}")
+    return table("Those that meet all requirements", columns, rows, f"{READING} {_memory_words(fitness.fitting)}")
 
 
 def _memory_words(fitting: Sequence[Candidate]) -> str:
@@ -79,17 +79,19 @@ def _memory_words(fitting: Sequence[Candidate]) -> str:
 _MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED: "?"}
 
 
-def requirement_table(found: Fitness, series_of: Mapping[str, Series]) -> Table:
+def requirement_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table:
     """A row a candidate that was judged, a column a stream."""
-    judged = [candidate for candidate in (*found.fitting, *found.undecided, *found.excluded) if not candidate.excluded]
+    judged = [
+        candidate for candidate in (*fitness.fitting, *fitness.undecided, *fitness.excluded) if not candidate.excluded
+    ]
     return table(
         "Each requirement",
-        (MIDDLEWARE, DELIVERY, *values(*(_required(stream) for stream in found.demand.streams))),
+        (MIDDLEWARE, DELIVERY, *values(*(_required(stream) for stream in fitness.demand.streams))),
         [
             (
                 candidate_label(candidate, series_of),
                 delivery_cell(candidate.findings),
-                *(_check_words(candidate, stream) for stream in found.demand.streams),
+                *(_check_words(candidate, stream) for stream in fitness.demand.streams),
             )
             for candidate in judged
         ],

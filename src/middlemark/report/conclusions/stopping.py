@@ -20,19 +20,19 @@ NAMED_BY_LABEL = {"middleware", "profile"}
 
 def stop_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
     """How many are narrow enough, and each that is not."""
-    known = _known(findings, series_of)
-    wide = [width for width in known if not width.settled]
-    if not known:
+    widths = _known(findings, series_of)
+    wide = [width for width in widths if not width.settled]
+    if not widths:
         return []
-    first = f"{len(known) - len(wide)} of {plural(len(known), 'metric')} are known as well as requested"
+    first = f"{len(widths) - len(wide)} of {plural(len(widths), 'metric')} are known as well as requested"
     names = _names(findings, series_of)
     return [first, *(f"{names[width.experiment]}: {_open_words(width)}" for width in wide)]
 
 
 def stop_table(findings: RunFindings, series_of: Mapping[str, Series]) -> Table | None:
     """Every metric of the suite's `stop`."""
-    known = _known(findings, series_of)
-    if not known:
+    widths = _known(findings, series_of)
+    if not widths:
         return None
     names = _names(findings, series_of)
     rows = [
@@ -44,14 +44,14 @@ def stop_table(findings: RunFindings, series_of: Mapping[str, Series]) -> Table 
             f"± {_percent(width.allowed)}",
             "narrow enough" if width.settled else f"open: {width.reason}",
         )
-        for width in sorted(known, key=lambda width: (width.settled, names[width.experiment], width.figure))
+        for width in sorted(widths, key=lambda width: (width.settled, names[width.experiment], width.figure))
     ]
     return table(
         "Enough trials",
         (MIDDLEWARE, *named("metric"), *values("trials", "half-width", "requested"), sentences("state")),
         rows,
-        f"Half of the {_percent(known[0].confidence)} confidence interval of the median over trials, as a share of the "
-        "median. Narrow enough: in two successive checks, five trials apart.",
+        f"Half of the {_percent(widths[0].confidence)} confidence interval of the median over trials, as a share of "
+        "the median. Narrow enough: in two successive checks, five trials apart.",
     )
 
 

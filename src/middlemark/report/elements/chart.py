@@ -68,7 +68,7 @@ class Identity:
 
 def identity(series: Iterable[Series]) -> Identity:
     """Of those that are drawn."""
-    return Identity(tuple({one.label: one for one in series}.values()))
+    return Identity(tuple({member.label: member for member in series}.values()))
 
 
 @dataclass(frozen=True)

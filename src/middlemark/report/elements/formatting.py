@@ -145,8 +145,8 @@ def size(size_bytes: float) -> str:
 
 def of_each(trials: Mapping[str, int]) -> str:
     """Of trials by series: `4 trials (Zenoh 3, MQTT 1)`."""
-    own = ", ".join(f"{label} {count}" for label, count in trials.items())
-    return f"{plural(sum(trials.values()), 'trial')} ({own})"
+    counts = ", ".join(f"{label} {count}" for label, count in trials.items())
+    return f"{plural(sum(trials.values()), 'trial')} ({counts})"
 
 
 def listed(names: list[str]) -> str:

@@ -74,23 +74,25 @@ def series_by_experiment(manifest: Manifest, experiments: Iterable[Experiment]) 
     configurations: dict[str, set[str]] = {name: set() for name in order}
     for experiment in listed:
         configurations[experiment.middleware].add(_configuration(experiment))
-    found = {}
+    by_id = {}
     for experiment in listed:
-        known = (manifest.base if experiment.side is Side.BASE else manifest.middlewares).get(experiment.middleware)
-        title = known.title if known else experiment.middleware
+        middleware = (manifest.base if experiment.side is Side.BASE else manifest.middlewares).get(
+            experiment.middleware
+        )
+        title = middleware.title if middleware else experiment.middleware
         several = len(configurations[experiment.middleware]) > 1
-        found[experiment.id] = Series(
+        by_id[experiment.id] = Series(
             middleware=experiment.middleware,
             label=f"{title} ({_configuration(experiment)})" if several else title,
             title=title,
             configuration=_configuration(experiment),
-            version=known.library.version if known else "unknown",
-            baseline=known is not None and known.library.name == NO_LIBRARY,
+            version=middleware.library.version if middleware else "unknown",
+            baseline=middleware is not None and middleware.library.name == NO_LIBRARY,
             number=order.index(experiment.middleware),
             place=sorted(configurations[experiment.middleware]).index(_configuration(experiment)),
-            dissectors=known.dissectors if known else (),
+            dissectors=middleware.dissectors if middleware else (),
         )
-    return found
+    return by_id
 
 
 def _configuration(experiment: Experiment) -> str:
@@ -113,10 +115,10 @@ def trials_of(comparison: Comparison, series_of: Mapping[str, Series]) -> Trials
 
 def trials_behind(shown: Iterable[tuple[str, ExperimentFindings]]) -> Trials:
     """Those of all that stands under one name together."""
-    found: dict[str, tuple[TrialOutcome, ...]] = {}
+    by_name: dict[str, tuple[TrialOutcome, ...]] = {}
     for name, candidate in shown:
-        found[name] = (*found.get(name, ()), *candidate.outcomes)
-    return tuple(found.items())
+        by_name[name] = (*by_name.get(name, ()), *candidate.outcomes)
+    return tuple(by_name.items())
 
 
 def n_of_distribution(drawn: Sequence[ExperimentFindings], comparison: Comparison, kind: Distribution) -> str:
@@ -133,19 +135,18 @@ def n_of_distribution(drawn: Sequence[ExperimentFindings], comparison: Compariso
 
 def n_words(estimates: Iterable[Estimate | None], noun: str = "message") -> str:
     """`n = 3 trials of 300 messages each.`; empty where nothing was estimated."""
-    known = [estimate for estimate in estimates if estimate is not None and estimate.n_trials]
-    if not known:
+    with_trials = [estimate for estimate in estimates if estimate is not None and estimate.n_trials]
+    if not with_trials:
         return ""
-    messages = [estimate.n_messages // estimate.n_trials for estimate in known]
-    return (
-        f"n = {count_range([estimate.n_trials for estimate in known], 'trial')} of {count_range(messages, noun)} each."
-    )
+    messages = [estimate.n_messages // estimate.n_trials for estimate in with_trials]
+    trials = [estimate.n_trials for estimate in with_trials]
+    return f"n = {count_range(trials, 'trial')} of {count_range(messages, noun)} each."
 
 
 def n_trials(estimates: Iterable[Estimate | None]) -> str:
     """`n = 2 to 3 trials.`, of figures that a trial has one of."""
-    known = [estimate.n_trials for estimate in estimates if estimate is not None and estimate.n_trials]
-    return f"n = {count_range(known, 'trial')}." if known else ""
+    numbers = [estimate.n_trials for estimate in estimates if estimate is not None and estimate.n_trials]
+    return f"n = {count_range(numbers, 'trial')}." if numbers else ""
 
 
 DAYS_OF_A_YEAR = 365.25

@@ -160,7 +160,9 @@ class Table:
     def only(self, columns: Sequence[Column]) -> Table:
         """Some of its columns, for a narrow place."""
         places = [self.columns.index(column) for column in columns]
-        return replace(self, columns=tuple(columns), rows=tuple(tuple(row[at] for at in places) for row in self.rows))
+        return replace(
+            self, columns=tuple(columns), rows=tuple(tuple(row[place] for place in places) for row in self.rows)
+        )
 
     @property
     def headings(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ class _Canvas:
     def text(self) -> Text:
         rows: list[Text] = []
         for row in range(max(row for row, _ in self.cells) + 1):
-            columns = [column for at, column in self.cells if at == row]
+            columns = [column for line, column in self.cells if line == row]
             cells = (self.cells.get((row, column), (" ", "")) for column in range(max(columns, default=-1) + 1))
             rows.append(Text.assemble(*cells))
         return Text("\n").join(rows)

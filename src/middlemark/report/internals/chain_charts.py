@@ -57,16 +57,16 @@ def words(name: str) -> str:
 
 def value_of(candidate: ExperimentFindings, subject: str, metric: str) -> float | None:
     """An estimate's value, where there is one."""
-    found = candidate.estimate(subject, metric)
-    return None if found is None else found.value
+    estimate = candidate.estimate(subject, metric)
+    return None if estimate is None else estimate.value
 
 
 def _is_known(measured: MeasuredChain) -> bool:
     """Whether every part of a typical path is known: without one of them a bar would show another whole."""
     name, nodes = measured.chain.name, measured.chain.nodes
     subjects = [chain_subject(name), *(chain_position_subject(name, position) for position in range(len(nodes)))]
-    found = [measured.findings.estimate(subject, f"typical_{part}_ns") for subject in subjects for part in PARTS]
-    return not any(estimate is not None and estimate.method is Method.WITHIN_CLOCKS for estimate in found)
+    estimates = [measured.findings.estimate(subject, f"typical_{part}_ns") for subject in subjects for part in PARTS]
+    return not any(estimate is not None and estimate.method is Method.WITHIN_CLOCKS for estimate in estimates)
 
 
 def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
@@ -76,9 +76,9 @@ def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
     for position, node in enumerate(measured.chain.nodes if _is_known(measured) else ()):
         for part in PARTS:
             subject = chain_position_subject(measured.chain.name, position)
-            found = measured.findings.estimate(subject, f"typical_{part}_ns")
-            if found and found.value and whole_ns:
-                rows.append(_row(measured.label, words(node), part, found, whole_ns, len(rows)))
+            estimate = measured.findings.estimate(subject, f"typical_{part}_ns")
+            if estimate and estimate.value and whole_ns:
+                rows.append(_row(measured.label, words(node), part, estimate, whole_ns, len(rows)))
     return rows
 
 
@@ -88,9 +88,9 @@ def sums(measured: MeasuredChain) -> list[dict[str, Any]]:
     whole_ns = value_of(measured.findings, subject, "typical_whole_ns")
     estimates = {part: measured.findings.estimate(subject, f"typical_{part}_ns") for part in PARTS}
     return [
-        _row(measured.label, "all", part, found, whole_ns, order)
-        for order, (part, found) in enumerate(estimates.items())
-        if found and found.value and whole_ns and _is_known(measured)
+        _row(measured.label, "all", part, estimate, whole_ns, order)
+        for order, (part, estimate) in enumerate(estimates.items())
+        if estimate and estimate.value and whole_ns and _is_known(measured)
     ]
 
 
@@ -102,9 +102,13 @@ def wholes(measured: MeasuredChain) -> list[dict[str, Any]]:
     return [{"series": measured.label, "low": whole.low / 1e6, "high": whole.high / 1e6}]
 
 
-def _row(label: str, node: str, part: ChainPart, found: Estimate, whole_ns: float, order: int) -> dict[str, Any]:  # noqa: PLR0913, PLR0917 - a step has so many sides
-    value_ns = found.value or 0.0
-    length = {"ms": value_ns / 1e6, "interval": interval(found, MILLISECONDS) or ABSENT, "share": value_ns / whole_ns}
+def _row(label: str, node: str, part: ChainPart, estimate: Estimate, whole_ns: float, order: int) -> dict[str, Any]:  # noqa: PLR0913, PLR0917 - a step has so many sides
+    value_ns = estimate.value or 0.0
+    length = {
+        "ms": value_ns / 1e6,
+        "interval": interval(estimate, MILLISECONDS) or ABSENT,
+        "share": value_ns / whole_ns,
+    }
     return {"series": label, "node": node, "part": str(part), "order": order, **length}
 
 

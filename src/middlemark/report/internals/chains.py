@@ -66,8 +66,8 @@ def split_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Tabl
         for kind in WAYS:
             whole = candidate.estimate(subject, f"{kind}_whole_ns")
             if whole is not None and whole.value != 0:
-                found = (candidate.estimate(subject, f"{kind}_{part}_ns") for part in PARTS)
-                parts = (estimate_cell(estimate, MILLISECONDS, whole.value) for estimate in found)
+                estimates = (candidate.estimate(subject, f"{kind}_{part}_ns") for part in PARTS)
+                parts = (estimate_cell(estimate, MILLISECONDS, whole.value) for estimate in estimates)
                 head = (*delivery_columns(candidate, series_of), kind)
                 rows.append((*head, estimate_cell(whole, MILLISECONDS), *parts))
     caption = (
@@ -185,11 +185,11 @@ class ChainShown:
 
 def chain_shown(comparison: Comparison, series_of: Mapping[str, Series]) -> ChainShown | None:
     """All of it; None where the setting is of no chain, or nothing was measured."""
-    known = [candidate for candidate in comparison.experiments if candidate.n_valid]
-    if not comparison.setting.of_chain or not known:
+    measured = [candidate for candidate in comparison.experiments if candidate.n_valid]
+    if not comparison.setting.of_chain or not measured:
         return None
-    chain = chain_of(comparison, known[0])
-    bars = [MeasuredChain(series_of[candidate.experiment.id].label, candidate, chain) for candidate in known]
+    chain = chain_of(comparison, measured[0])
+    bars = [MeasuredChain(series_of[candidate.experiment.id].label, candidate, chain) for candidate in measured]
     return ChainShown(
         title=" → ".join(words(node) for node in chain.nodes),
         charts=tuple(chain_charts(bars)),

@@ -62,7 +62,7 @@ def _configuration(candidate: ExperimentFindings, comparison: Comparison, series
     services = candidate.configuration.services
     settings = {name: effective.settings for name, effective in applications.items()}
     settings |= {name: service.settings for name, service in services.items()}
-    names = sorted({setting for of in settings.values() for setting in of})
+    names = sorted({setting for effective in settings.values() for setting in effective})
     return Configuration(
         series=series,
         transport=_joined(effective.transport for effective in applications.values()),
@@ -108,8 +108,8 @@ def _traffic(candidate: ExperimentFindings) -> tuple[str, ...]:
     most: dict[str, tuple[int, int]] = {}
     for path in candidate.configuration.path.values():
         for interface in path.interfaces:
-            seen = most.get(interface.interface, (0, 0))
-            most[interface.interface] = max(seen, (interface.received_bytes, interface.received_packets))
+            before = most.get(interface.interface, (0, 0))
+            most[interface.interface] = max(before, (interface.received_bytes, interface.received_packets))
     return tuple(
         f"{name}: {size(received_bytes)} in {packets:,} packet{'s' * (packets != 1)}".replace(",", NARROW_SPACE)
         for name, (received_bytes, packets) in sorted(most.items())
@@ -142,13 +142,13 @@ def path_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
     on_cpus = {heading: words for heading, words in on_cpus.items() if any(words(candidate) for candidate in shown)}
     rows = []
     for measured in shown:
-        found = transmitted(measured.records)
+        amounts = transmitted(measured.records)
         row: list[Cell | str] = [
             series_of[measured.experiment.id].label,
             " / ".join(dict.fromkeys(effective.transport for effective in measured.configuration.effective.values()))
             or ABSENT,
             str(measured.experiment.conditions.deployment).replace("_", " "),
-            *(_path_cells(found) if found else (NOTHING,) * 4),
+            *(_path_cells(amounts) if amounts else (NOTHING,) * 4),
         ]
         rows.append([*row, *(words(measured) for words in on_cpus.values())])
     columns = (
@@ -162,23 +162,23 @@ def path_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
     return table("Path", columns, rows, CAPTION)
 
 
-def _path_cells(found: Transmitted) -> tuple[str, ...]:
-    interfaces = [f"{name} {size(spread.median)}" for name, spread in found.interfaces if spread.median >= 1]
-    least, most = found.segments
+def _path_cells(amounts: Transmitted) -> tuple[str, ...]:
+    interfaces = [f"{name} {size(spread.median)}" for name, spread in amounts.interfaces if spread.median >= 1]
+    least, most = amounts.segments
     segments = plural(least, "segment") if least == most else f"{least} to {plural(most, 'segment')}"
     return (
-        size(found.payload_bytes),
+        size(amounts.payload_bytes),
         ", ".join(interfaces) or "nothing",
         segments if most else "none",
-        path_words(found),
+        path_words(amounts),
     )
 
 
-def path_words(found: Transmitted) -> str:
+def path_words(amounts: Transmitted) -> str:
     """Which path the messages took, as far as the counters show."""
-    if found.is_by_network:
+    if amounts.is_by_network:
         return "by the network"
-    return "by shared memory" if found.segments[0] else "by neither"
+    return "by shared memory" if amounts.segments[0] else "by neither"
 
 
 def load_words(candidate: ExperimentFindings) -> str:
@@ -194,22 +194,22 @@ def load_words(candidate: ExperimentFindings) -> str:
 
 def awake_words(candidate: ExperimentFindings) -> str:
     """By what means CPUs were kept awake, with the CPU time of spinners; empty where CPUs might sleep."""
-    kept = [record.kept_awake for record in candidate.records if record.kept_awake]
-    if not kept:
+    awake = [record.kept_awake for record in candidate.records if record.kept_awake]
+    if not awake:
         return ""
-    spent_s = median(facts.spinners_cpu_ns for facts in kept) / 1e9
+    spent_s = median(facts.spinners_cpu_ns for facts in awake) / 1e9
     cost = f"; {digits(spent_s)} s of CPU time a trial" if spent_s else ""
-    return " / ".join(dict.fromkeys(facts.means for facts in kept)) + cost
+    return " / ".join(dict.fromkeys(facts.means for facts in awake)) + cost
 
 
 def topology_table(findings: RunFindings) -> Table:
     """One row for each topology with the same hosts and links."""
-    found: dict[tuple[str, str, str], None] = {}
+    rows: dict[tuple[str, str, str], None] = {}
     for candidate in findings.experiments:
         experiment = candidate.experiment
-        found[experiment.topology, _hosts(experiment), _networks(experiment)] = None
+        rows[experiment.topology, _hosts(experiment), _networks(experiment)] = None
     columns = (*named("topology"), sentences("hosts"), sentences("networks and links"))
-    return table("Topologies", columns, sorted(found))
+    return table("Topologies", columns, sorted(rows))
 
 
 def _hosts(experiment: Experiment) -> str:
@@ -217,8 +217,8 @@ def _hosts(experiment: Experiment) -> str:
     for host in experiment.hosts:
         applications = [application.name for application in experiment.applications if application.host == host.name]
         lives = [*applications, *(["the service"] if host.name in experiment.services else [])]
-        about = ", ".join([host.kind.value, *_limits(host)])
-        words.append(f"{host.name} ({about}): {', '.join(lives) or 'nothing'}")
+        facts = ", ".join([host.kind.value, *_limits(host)])
+        words.append(f"{host.name} ({facts}): {', '.join(lives) or 'nothing'}")
     return "; ".join(words)
 
 

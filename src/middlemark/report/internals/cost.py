@@ -37,12 +37,12 @@ def _costs(comparison: Comparison, series_of: Mapping[str, Series]) -> list[_Cos
         _Cost(
             series_of[candidate.experiment.id].label,
             observation,
-            f"{seen.n_valid} of {plural(len(seen.outcomes), 'trial')}",
-            comparison.ratio(seen, candidate),
-            _cpu_ratio(seen, candidate),
+            f"{observed.n_valid} of {plural(len(observed.outcomes), 'trial')}",
+            comparison.ratio(observed, candidate),
+            _cpu_ratio(observed, candidate),
         )
         for candidate in comparison.experiments
-        for observation, seen in candidate.observed.items()
+        for observation, observed in candidate.observed.items()
     ]
 
 
@@ -82,14 +82,14 @@ def cost_lines(comparison: Comparison, series_of: Mapping[str, Series]) -> list[
     ]
 
 
-def _cpu_ratio(seen: ExperimentFindings, candidate: ExperimentFindings) -> Difference | None:
+def _cpu_ratio(observed: ExperimentFindings, candidate: ExperimentFindings) -> Difference | None:
     key = Key(TRIAL, "cpu_percent_of_core")
-    found = ratio(candidate.block_values(key), seen.block_values(key), paired=True)
-    return found if isinstance(found, Difference) else None
+    cpu_ratio = ratio(candidate.block_values(key), observed.block_values(key), paired=True)
+    return cpu_ratio if isinstance(cpu_ratio, Difference) else None
 
 
-def _ratio_words(found: Difference | None) -> str:
-    if found is None:
+def _ratio_words(difference: Difference | None) -> str:
+    if difference is None:
         return ABSENT
-    said = judge_difference(found, lower_is_better=True).verdict
-    return f"{times(found)}{'' if said in {Verdict.BETTER, Verdict.WORSE} else ', no significant difference'}"
+    verdict = judge_difference(difference, lower_is_better=True).verdict
+    return f"{times(difference)}{'' if verdict in {Verdict.BETTER, Verdict.WORSE} else ', no significant difference'}"

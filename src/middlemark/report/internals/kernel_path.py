@@ -91,9 +91,9 @@ SHARES = "The same parts, each as a share of the middleware's one-way time."
 WHOLES = {"typical": "a typical message", "slow": "a slow message, the mean of the slowest hundredth"}
 
 
-def path_charts(seen: Comparison, series_of: Mapping[str, Series]) -> list[Chart]:
+def path_charts(comparison: Comparison, series_of: Mapping[str, Series]) -> list[Chart]:
     """The parts of a typical message's path, stacked for each middleware: in µs, and as shares; none without a path."""
-    rows, wholes = _rows(seen, series_of)
+    rows, wholes = _rows(comparison, series_of)
     if not rows:
         return []
     drawn = StackedBars(
@@ -109,9 +109,13 @@ def path_charts(seen: Comparison, series_of: Mapping[str, Series]) -> list[Chart
         label_limit=180,
     )
     description = "A stacked bar for each middleware; the tables below have the values."
-    estimates = [candidate.estimate(seen.setting.subject, "path_typical_whole_ns") for candidate in seen.experiments]
-    doubts = (f"{words}." for words in path_doubts(seen, series_of))
-    words = " ".join(filter(None, [n_words(estimates), differing_deliveries(seen.experiments, series_of), *doubts]))
+    estimates = [
+        candidate.estimate(comparison.setting.subject, "path_typical_whole_ns") for candidate in comparison.experiments
+    ]
+    doubts = (f"{words}." for words in path_doubts(comparison, series_of))
+    words = " ".join(
+        filter(None, [n_words(estimates), differing_deliveries(comparison.experiments, series_of), *doubts])
+    )
     times, shares = drawn.lengths("µs of one-way time"), drawn.shares("share of one-way time")
     return [
         Chart("kernelpath", "Where the time goes", f"{TYPICAL} {words}", description, times),
@@ -119,31 +123,31 @@ def path_charts(seen: Comparison, series_of: Mapping[str, Series]) -> list[Chart
     ]
 
 
-def _rows(seen: Comparison, series_of: Mapping[str, Series]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _rows(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """A row a part, and one a whole that has an interval."""
-    stream = seen.setting.subject
+    stream = comparison.setting.subject
     rows, wholes = [], []
-    for candidate in seen.experiments:
+    for candidate in comparison.experiments:
         whole = candidate.estimate(stream, "path_typical_whole_ns")
         if whole is None or not whole.value:
             continue
         label = series_of[candidate.experiment.id].label
         for number, (part, (name, _)) in enumerate(PARTS.items()):
-            found = candidate.estimate(stream, f"path_typical_{part}_ns")
-            if found is not None and found.value:
-                length = {"us": found.value / 1e3, "share": found.value / whole.value}
-                span = interval(found, MICROSECONDS) or ABSENT
+            estimate = candidate.estimate(stream, f"path_typical_{part}_ns")
+            if estimate is not None and estimate.value:
+                length = {"us": estimate.value / 1e3, "share": estimate.value / whole.value}
+                span = interval(estimate, MICROSECONDS) or ABSENT
                 rows.append({"series": label, "part": name, "order": number, **length, "interval": span})
         if whole.low is not None and whole.high is not None:
             wholes.append({"series": label, "low": whole.low / 1e3, "high": whole.high / 1e3})
     return rows, wholes
 
 
-def path_doubts(seen: Comparison, series_of: Mapping[str, Series]) -> list[str]:
+def path_doubts(comparison: Comparison, series_of: Mapping[str, Series]) -> list[str]:
     """The middlewares for which too few paths were found to represent all messages."""
     shares = {
-        series_of[candidate.experiment.id].label: _value(candidate, seen.setting.subject, "path_set_aside_share")
-        for candidate in seen.experiments
+        series_of[candidate.experiment.id].label: _value(candidate, comparison.setting.subject, "path_set_aside_share")
+        for candidate in comparison.experiments
     }
     return [
         f"Caution: {100 * share:.0f} % of the messages of {label} were set aside; the others may not represent them"
@@ -152,24 +156,24 @@ def path_doubts(seen: Comparison, series_of: Mapping[str, Series]) -> list[str]:
     ]
 
 
-def path_tables(seen: Comparison, series_of: Mapping[str, Series]) -> list[Table]:
+def path_tables(comparison: Comparison, series_of: Mapping[str, Series]) -> list[Table]:
     """The parts in µs and as shares, and what a message takes of the kernel."""
     return [
-        *(_parts_table(seen, series_of, kind) for kind in WHOLES),
-        _packets_table(seen, series_of),
-        _counts_table(seen, series_of),
-        _calls_table(seen, series_of),
+        *(_parts_table(comparison, series_of, kind) for kind in WHOLES),
+        _packets_table(comparison, series_of),
+        _counts_table(comparison, series_of),
+        _calls_table(comparison, series_of),
     ]
 
 
-def _parts_table(seen: Comparison, series_of: Mapping[str, Series], kind: str) -> Table:
-    stream = seen.setting.subject
+def _parts_table(comparison: Comparison, series_of: Mapping[str, Series], kind: str) -> Table:
+    stream = comparison.setting.subject
     rows: list[Row] = []
-    for candidate in seen.experiments:
+    for candidate in comparison.experiments:
         whole = candidate.estimate(stream, f"path_{kind}_whole_ns")
         if whole is not None and whole.value:
-            found = (candidate.estimate(stream, f"path_{kind}_{part}_ns") for part in PARTS)
-            cells = (estimate_cell(estimate, MICROSECONDS, whole.value) for estimate in found)
+            estimates = (candidate.estimate(stream, f"path_{kind}_{part}_ns") for part in PARTS)
+            cells = (estimate_cell(estimate, MICROSECONDS, whole.value) for estimate in estimates)
             rows.append((*delivery_columns(candidate, series_of), estimate_cell(whole, MICROSECONDS), *cells))
     columns = (MIDDLEWARE, DELIVERY, Column("whole", "µs"), *values(*(name for name, _ in PARTS.values())))
     caption = (
@@ -178,11 +182,11 @@ def _parts_table(seen: Comparison, series_of: Mapping[str, Series], kind: str) -
     return table(f"The path of {WHOLES[kind]}", columns, rows, caption)
 
 
-def _packets_table(seen: Comparison, series_of: Mapping[str, Series]) -> Table:
-    stream = seen.setting.subject
+def _packets_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
+    stream = comparison.setting.subject
     rows: list[Row] = [
         (*delivery_columns(candidate, series_of), *metric_cells(PACKETS, candidate, stream))
-        for candidate in seen.experiments
+        for candidate in comparison.experiments
         if candidate.estimate(stream, "path_typical_first_queued_ns") is not None
     ]
     caption = (
@@ -193,11 +197,11 @@ def _packets_table(seen: Comparison, series_of: Mapping[str, Series]) -> Table:
     return table("The packets of a message", (MIDDLEWARE, DELIVERY, *metric_columns(PACKETS)), rows, caption)
 
 
-def _counts_table(seen: Comparison, series_of: Mapping[str, Series]) -> Table:
-    stream = seen.setting.subject
+def _counts_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
+    stream = comparison.setting.subject
     rows: list[Row] = [
         (*delivery_columns(candidate, series_of), *metric_cells(COUNTS, candidate, stream))
-        for candidate in seen.experiments
+        for candidate in comparison.experiments
         if candidate.estimate(stream, "path_set_aside_share") is not None
     ]
     caption = (
@@ -209,16 +213,16 @@ def _counts_table(seen: Comparison, series_of: Mapping[str, Series]) -> Table:
     return table("Kernel operations of a message", (MIDDLEWARE, DELIVERY, *metric_columns(COUNTS)), rows, caption)
 
 
-def _calls_table(seen: Comparison, series_of: Mapping[str, Series]) -> Table:
+def _calls_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row a call, those first that are made most."""
-    stream = seen.setting.subject
+    stream = comparison.setting.subject
     rows: list[Row] = []
-    for candidate in seen.experiments:
+    for candidate in comparison.experiments:
         by_call: defaultdict[str, dict[Side, Estimate]] = defaultdict(dict)
-        for key, found in candidate.estimates.items():
+        for key, estimate in candidate.estimates.items():
             if key.subject == stream and (by_side := call_of_metric(key.metric)):
-                by_call[by_side[1]][by_side[0]] = found
-        totals = {call: sum(found.value or 0 for found in sides.values()) for call, sides in by_call.items()}
+                by_call[by_side[1]][by_side[0]] = estimate
+        totals = {call: sum(estimate.value or 0 for estimate in sides.values()) for call, sides in by_call.items()}
         for call in sorted(totals, key=lambda call: (-totals[call], call)):
             if totals[call] >= RARE:
                 cells = (estimate_cell(by_call[call].get(side), COUNT) for side in Side)
@@ -232,5 +236,5 @@ def _calls_table(seen: Comparison, series_of: Mapping[str, Series]) -> Table:
 
 
 def _value(candidate: ExperimentFindings, stream: str, metric: str) -> float | None:
-    found = candidate.estimate(stream, metric)
-    return None if found is None else found.value
+    estimate = candidate.estimate(stream, metric)
+    return None if estimate is None else estimate.value

@@ -53,14 +53,18 @@ def growth_table(sampled: Comparison, series_of: Mapping[str, Series]) -> Table:
     return table("Growth of memory", (MIDDLEWARE, DELIVERY, *named("process"), *growth, *named("lasts")), rows, GROWTH)
 
 
-def growing(seen: ExperimentFindings | None) -> list[str]:
+def growing(findings: ExperimentFindings | None) -> list[str]:
     """In words, the processes whose memory grew throughout the window of most trials."""
-    if seen is None:
+    if findings is None:
         return []
-    grown = [process for process in _processes(seen) if 2 * sum(_grown(seen, process)) > len(_grown(seen, process))]
+    grown = [
+        process
+        for process in _processes(findings)
+        if 2 * sum(_grown(findings, process)) > len(_grown(findings, process))
+    ]
     return [
         f"memory of {process.removeprefix(process_subject(''))} grows by "
-        f"{estimate_cell(seen.estimate(process, SLOPE.format('')), KIBIBYTES_PER_S).text} KiB/s"
+        f"{estimate_cell(findings.estimate(process, SLOPE.format('')), KIBIBYTES_PER_S).text} KiB/s"
         for process in grown
     ]
 
@@ -74,10 +78,10 @@ def _grown(candidate: ExperimentFindings, process: str) -> list[float]:
 
 
 def _lasting(candidate: ExperimentFindings, process: str) -> str:
-    found = _grown(candidate, process)
-    if not found:
+    grown = _grown(candidate, process)
+    if not grown:
         return TOO_SHORT
-    return f"in {sum(found):.0f} of {plural(len(found), 'trial')}" if any(found) else "no"
+    return f"in {sum(grown):.0f} of {plural(len(grown), 'trial')}" if any(grown) else "no"
 
 
 def memory_chart(sampled: Comparison, series_of: Mapping[str, Series]) -> Chart | None:

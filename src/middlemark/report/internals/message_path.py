@@ -32,19 +32,19 @@ _CUTS = {"queued": "triangle-up", "transmitted": "square", "arrived": "circle"}
 _READABLE = 0.03
 
 
-def message_charts(seen: Comparison, series_of: Mapping[str, Series]) -> list[Chart]:
+def message_charts(comparison: Comparison, series_of: Mapping[str, Series]) -> list[Chart]:
     """Two for each middleware: the message in the middle, and a slow one."""
     return [
         _chart(f"way{number}at{round(100 * example.share)}", series_of[candidate.experiment.id].label, example)
-        for number, candidate in enumerate(seen.experiments)
-        for example in candidate.examples.messages.get(seen.setting.stream, ())
+        for number, candidate in enumerate(comparison.experiments)
+        for example in candidate.examples.messages.get(comparison.setting.stream, ())
     ]
 
 
-def message_lines(seen: Comparison, series_of: Mapping[str, Series]) -> Iterator[Text]:
+def message_lines(comparison: Comparison, series_of: Mapping[str, Series]) -> Iterator[Text]:
     """The same as text, a line a part."""
-    for candidate in seen.experiments:
-        for example in candidate.examples.messages.get(seen.setting.stream, ()):
+    for candidate in comparison.experiments:
+        for example in candidate.examples.messages.get(comparison.setting.stream, ()):
             yield Text(f"{title(series_of[candidate.experiment.id].label, example)}", "bold")
             yield from example_lines(example)
 
@@ -87,8 +87,8 @@ def _most_of(segments: Sequence[Segment], first: int, begin_ns: int, end_ns: int
 
 def _chart(name: str, label: str, example: ExampleMessage) -> Chart:
     segments, calls, marks = _segment_rows(example), _call_rows(example), _mark_rows(example)
-    there = {row["lane"] for row in (*segments, *calls, *marks)}
-    lanes = [lane for lane in _lanes() if lane in there]
+    used = {row["lane"] for row in (*segments, *calls, *marks)}
+    lanes = [lane for lane in _lanes() if lane in used]
     span = alt.Scale(domain=[0, example.path.whole_ns / 1e3], nice=False)
     x = alt.X("from:Q", title="µs from the hand-over", scale=span)
     y = alt.Y("lane:N", sort=lanes, title=None, scale=alt.Scale(domain=lanes), axis=alt.Axis(labelLimit=180))
@@ -116,8 +116,8 @@ _BEYOND = (Side.SERVICE, Side.RECEIVER)
 
 def _segment_layer(rows: list[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
     names, colours = zip(*PARTS.values(), strict=True)
-    there = {row["part"] for row in rows}
-    shown = [(name, colour) for name, colour in zip(names, colours, strict=True) if name in there]
+    used = {row["part"] for row in rows}
+    shown = [(name, colour) for name, colour in zip(names, colours, strict=True) if name in used]
     scale = alt.Scale(domain=[name for name, _ in shown], range=[colour for _, colour in shown])
     colour = alt.Color("part:N", scale=scale, title=None, legend=LEGEND_BELOW)
     drawn: alt.Chart = (
@@ -198,8 +198,8 @@ def _mark_rows(example: ExampleMessage) -> list[dict[str, Any]]:
         for number, cuts in ends.items():
             for cut, at_ns in zip(_CUTS, cuts, strict=True):
                 from_us = (at_ns - path.sent_ns) / 1e3
-                near = _READABLE * path.whole_ns / 1e3
-                alone = all(abs(row["from"] - from_us) > near for row in rows if row["labelled"])
+                apart_us = _READABLE * path.whole_ns / 1e3
+                alone = all(abs(row["from"] - from_us) > apart_us for row in rows if row["labelled"])
                 last = number == crossing.packets
                 rows.append(
                     {"lane": "packets", "cut": cut, "from": from_us, "number": number, "last": last, "labelled": alone}

@@ -133,10 +133,10 @@ def observed(comparison: Comparison, series_of: Mapping[str, Series]) -> Observe
 
 def seen_by(comparison: Comparison, observation: Observation) -> Comparison:
     """The same setting with the findings of observed trials in the place of the others."""
-    seen = tuple(
+    experiments = tuple(
         candidate.observed[observation] for candidate in comparison.experiments if observation in candidate.observed
     )
-    return replace(comparison, experiments=seen)
+    return replace(comparison, experiments=experiments)
 
 
 def _resource_tables(sampled: Comparison, series_of: Mapping[str, Series]) -> list[Table]:
@@ -159,11 +159,11 @@ def _resource_tables(sampled: Comparison, series_of: Mapping[str, Series]) -> li
 
 
 def _process_table(
-    title: str, seen: Comparison, series_of: Mapping[str, Series], columns: Columns, caption: str
+    title: str, comparison: Comparison, series_of: Mapping[str, Series], columns: Columns, caption: str
 ) -> Table:
     """A row a process that has any of the metrics."""
     rows: list[Row] = []
-    for candidate in seen.experiments:
+    for candidate in comparison.experiments:
         metrics = {column.metric for column in columns}
         subjects = sorted(
             {key.subject for key in candidate.estimates if key.metric in metrics and key.subject != TRIAL}
@@ -174,10 +174,10 @@ def _process_table(
     return table(title, (MIDDLEWARE, DELIVERY, *named("process"), *metric_columns(columns)), rows, caption)
 
 
-def _machine_table(seen: Comparison, series_of: Mapping[str, Series]) -> Table:
+def _machine_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row a machine: the one that Middlemark ran on, then the hosts that are others."""
     rows: list[Row] = []
-    for candidate in seen.experiments:
+    for candidate in comparison.experiments:
         others = sorted({key.subject for key in candidate.estimates if key.subject.startswith(host_subject(""))})
         for subject in (TRIAL, *others):
             if any(candidate.estimate(subject, column.metric) for column in MACHINE):
@@ -193,9 +193,9 @@ def observed_lines(comparison: Comparison, series_of: Mapping[str, Series]) -> t
     """For a narrow place: what observing cost where that is known, and what each middleware's observers came to."""
     lines = cost_lines(comparison, series_of)
     for candidate in comparison.experiments:
-        found = [_metric_words(candidate, *wanted) for wanted in IN_TERMINAL]
+        metrics = [_metric_words(candidate, *wanted) for wanted in IN_TERMINAL]
         packets = _packets(candidate, comparison.setting.subject)
-        words = ", ".join([*filter(None, found), *packets, *growing(candidate.observed.get(Observation.RESOURCES))])
+        words = ", ".join([*filter(None, metrics), *packets, *growing(candidate.observed.get(Observation.RESOURCES))])
         lines += [f"{series_of[candidate.experiment.id].label}: {words}"] if words else []
     lines += path_doubts(seen_by(comparison, Observation.KERNEL_PATH), series_of)
     return (*lines, *capture_lines(seen_by(comparison, Observation.CAPTURE), series_of))
@@ -203,33 +203,34 @@ def observed_lines(comparison: Comparison, series_of: Mapping[str, Series]) -> t
 
 def _packets(candidate: ExperimentFindings, stream: str) -> list[str]:
     """How many transmit a message, and between when and when."""
-    seen = candidate.observed.get(Observation.KERNEL_PATH)
+    findings = candidate.observed.get(Observation.KERNEL_PATH)
     names = ("packets_per_message", "typical_first_queued_ns", "typical_last_arrived_ns")
-    found = [seen.estimate(stream, f"path_{name}") if seen else None for name in names]
-    if not all(found):
+    estimates = [findings.estimate(stream, f"path_{name}") if findings else None for name in names]
+    if not all(estimates):
         return []
     units = (COUNT, MICROSECONDS, MICROSECONDS)
-    packets, first, last = (estimate_cell(estimate, unit).text for estimate, unit in zip(found, units, strict=True))
+    packets, first, last = (estimate_cell(estimate, unit).text for estimate, unit in zip(estimates, units, strict=True))
     return [f"{packets} packets on a message's path, from {first} µs (queued) to {last} µs (arrived)"]
 
 
 def _metric_words(candidate: ExperimentFindings, observation: Observation, metric: str, unit: Unit, words: str) -> str:
-    seen = candidate.observed.get(observation)
-    cell = estimate_cell(seen.estimate(TRIAL, metric) if seen else None, unit)
+    findings = candidate.observed.get(observation)
+    cell = estimate_cell(findings.estimate(TRIAL, metric) if findings else None, unit)
     return "" if cell.is_missing else words.format(cell.text)
 
 
 def _unavailable(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[str, ...]:
     """Each reason once, with those it holds for where not for all."""
-    found: dict[str, dict[str, None]] = {}
+    labels_by_reason: dict[str, dict[str, None]] = {}
     for candidate in comparison.experiments:
-        for seen in candidate.observed.values():
-            for record in seen.records:
-                for what, reason in record.unavailable.items():
-                    found.setdefault(f"{what.replace('_', ' ')}: {reason}", {})[
+        for findings in candidate.observed.values():
+            for record in findings.records:
+                for name, reason in record.unavailable.items():
+                    labels_by_reason.setdefault(f"{name.replace('_', ' ')}: {reason}", {})[
                         series_of[candidate.experiment.id].label
                     ] = None
     everyone = len([measured for measured in comparison.experiments if measured.observed])
     return tuple(
-        reason if len(labels) == everyone else f"{reason} ({', '.join(labels)})" for reason, labels in found.items()
+        reason if len(labels) == everyone else f"{reason} ({', '.join(labels)})"
+        for reason, labels in labels_by_reason.items()
     )

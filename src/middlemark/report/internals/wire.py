@@ -62,13 +62,13 @@ def wire_table(wired: Comparison, series_of: Mapping[str, Series]) -> Table:
             ]
             rows.append((*delivery_columns(candidate, series_of), *phases, *split, *ratios))
     traffic = values(*PHASES.values(), "data in the window", "control in the window")
-    about = (
+    caption = (
         f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts without publisher, server "
         "and broker sent. Data: everything else, including the little control traffic of hosts that send payload. "
         "Where every host sends payload, the two can't be separated. Medians of trials."
     )
     columns = (MIDDLEWARE, DELIVERY, *traffic, *metric_columns(_PER_MESSAGE))
-    return table("On the wire", columns, rows, about, detail="all hosts together")
+    return table("On the wire", columns, rows, caption, detail="all hosts together")
 
 
 _PER_MESSAGE = (
@@ -79,7 +79,7 @@ _PER_MESSAGE = (
 
 
 def _amount(candidate: ExperimentFindings, name: str) -> str:
-    sent_bytes, packets = (candidate.estimate(TRIAL, f"wire_{name}_{what}") for what in ("bytes", "packets"))
+    sent_bytes, packets = (candidate.estimate(TRIAL, f"wire_{name}_{unit}") for unit in ("bytes", "packets"))
     return f"{estimate_cell(sent_bytes, BYTES).text}, {estimate_cell(packets, COUNT).text} packets"
 
 
@@ -102,11 +102,11 @@ def link_traffic_table(wired: Comparison, series_of: Mapping[str, Series]) -> Ta
         *values(*PHASES.values()),
         *named("what the host sends in the window"),
     )
-    about = (
+    caption = (
         "Bytes, packets; medians of trials. A host that sends payload and receives some sends both data and control "
         "on one interface: only a capture separates them."
     )
-    return table("Traffic of the links", columns, rows, about, detail="sent / received by the host")
+    return table("Traffic of the links", columns, rows, caption, detail="sent / received by the host")
 
 
 def _what_is_sent(candidate: ExperimentFindings, host: str) -> str:
@@ -160,7 +160,7 @@ def dissector_words(series: Series) -> str:
 
 def _capture_cells(record: TrialRecord, capture: CaptureRecord) -> tuple[Cell, ...]:
     path = _capture_path(record)
-    sums = (sum(getattr(link, what) for link in capture.links) for what in ("captured", "cut", "beyond", "lost"))
+    sums = (sum(getattr(link, fate) for link in capture.links) for fate in ("captured", "cut", "beyond", "lost"))
     return Cell(path, link=path), Cell(capture.file_bytes, BYTES), *map(Cell, sums)
 
 
@@ -212,8 +212,8 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], series_of: Mapping
         return None
     behind = [
         (f"{label}, {setting}", candidate)
-        for (label, setting), own in drawn.items()
-        for _, candidate in sorted(own.items())
+        for (label, setting), points in drawn.items()
+        for _, candidate in sorted(points.items())
     ]
     n = n_trials(candidate.estimate(TRIAL, OVERHEAD) for _, candidate in behind)
     deliveries = differing_deliveries((candidate for _, candidate in behind), series_of)
@@ -230,7 +230,7 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], series_of: Mapping
 def _overhead_lines(rows: Sequence[Mapping[str, Any]], series_of: Mapping[str, Series]) -> tuple[alt.Chart, alt.Chart]:
     labels = {str(row["series"]) for row in rows}
     shown = identity(
-        series for series in sorted(series_of.values(), key=lambda one: one.label) if series.label in labels
+        series for series in sorted(series_of.values(), key=lambda series: series.label) if series.label in labels
     )
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=log_scale([float(row["size"]) for row in rows]).x("size:Q", "bytes a message"),
@@ -260,13 +260,13 @@ def _by_setting(experiments: Sequence[ExperimentFindings], series_of: Mapping[st
     varying = [
         name for name in varying_factors([candidate.experiment for candidate in shown]) if _tells_settings_apart(name)
     ]
-    found: BySetting = {}
+    by_setting: BySetting = {}
     for measured in shown:
         factors = measured.experiment.factors
         setting = ", ".join(f"{name} {factors.get(name, ABSENT)}" for name in varying) or measured.experiment.topology
         name = (series_of[measured.experiment.id].label, setting)
-        found.setdefault(name, {})[measured.experiment.streams[0].size_bytes] = measured
-    return dict(sorted(found.items()))
+        by_setting.setdefault(name, {})[measured.experiment.streams[0].size_bytes] = measured
+    return dict(sorted(by_setting.items()))
 
 
 def _tells_settings_apart(factor: str) -> bool:

@@ -44,11 +44,11 @@ def recompute_metrics(folder: RunFolder) -> None:
         for trial in folder.stored_trials():
             try:
                 record = trial.read_record()
-                found = stored_form(measure(trial, record)) if is_valid(record) else None
+                stored = stored_form(measure(trial, record)) if is_valid(record) else None
             except (StoreError, AccountingError):
                 continue  # who analyses the run names it
-            if found is not None:
-                trial.write_metrics(*found)
+            if stored is not None:
+                trial.write_metrics(*stored)
 
 
 def write_summary(findings: RunFindings) -> Path:
@@ -91,11 +91,11 @@ def percentile_tables(folder: RunFolder) -> tuple[list[PercentileTable], list[Da
     damaged = []
     for trial in folder.stored_trials():
         try:
-            found = _samples(trial)
+            of_trial = _samples(trial)
         except (StoreError, AccountingError) as error:
             damaged.append(Damage(trial.id, str(error)))
             continue
-        for (experiment, stream, kind), samples in found.items():
+        for (experiment, stream, kind), samples in of_trial.items():
             whole = gathered.setdefault((experiment, stream, kind), _Gathered())
             histogram, negative = histogram_of(samples)
             whole.histogram.add(histogram)
@@ -121,7 +121,7 @@ def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], Sketc
     experiment = record.trial.experiment
     with trial.reading_samples() as samples:
         metrics = metrics_from_samples(trial, record, samples, bucketed)
-    return {(experiment.id, *key): found for key, found in metrics.samples.items()}
+    return {(experiment.id, *key): sketch for key, sketch in metrics.samples.items()}
 
 
 SCHEMAS = {
@@ -144,9 +144,9 @@ def export(run: LoadedRun, kind: ExportFormat, folder: Path) -> list[Path]:
         case ExportFormat.OPENMETRICS:
             return [write_text(folder / "estimates.openmetrics.txt", openmetrics(run))]
         case ExportFormat.JSON:
-            said = write_text(folder / "run.json", json.dumps(as_json(run, _frames(run))) + "\n")
+            written = write_text(folder / "run.json", json.dumps(as_json(run, _frames(run))) + "\n")
             return [
-                said,
+                written,
                 *(_write_schema(folder / f"{name}.schema.json", schema) for name, schema in schemas().items()),
             ]
         case ExportFormat.CSV:
@@ -255,8 +255,8 @@ class _Estimates:
         families: dict[str, GaugeMetricFamily] = {}
         for row in self.run.estimates.filter(pl.col("estimate").is_not_null()).iter_rows(named=True):
             name = f"middlemark_{row['metric']}"
-            about = f"{row['metric']} over trials: the estimate and the ends of its interval"
-            family = families.setdefault(name, GaugeMetricFamily(name, about, labels=[*LABELS, "statistic"]))
+            help_text = f"{row['metric']} over trials: the estimate and the ends of its interval"
+            family = families.setdefault(name, GaugeMetricFamily(name, help_text, labels=[*LABELS, "statistic"]))
             for statistic in ("estimate", "low", "high"):
                 if row[statistic] is not None:
                     labels = [row[label] or "" for label in LABELS]

@@ -75,10 +75,10 @@ def tables(findings: RunFindings, series_of: Mapping[str, Series]) -> Iterator[t
 def _tables_of_run(
     findings: RunFindings, sections: Sequence[Section], series_of: Mapping[str, Series]
 ) -> Iterator[tuple[str, Table | None]]:
-    found = recommendation(findings)
-    if found is not None:
-        yield "recommendation-fitting", found.fitting
-        yield "recommendation-requirements", found.requirements
+    advice = recommendation(findings)
+    if advice is not None:
+        yield "recommendation-fitting", advice.fitting
+        yield "recommendation-requirements", advice.requirements
     over_all = digest(findings.comparisons, [section.answer for section in sections], series_of)
     yield "digest", over_all.table if over_all else None
     yield "claims", claims_table(claims_shown(judge_own_claims(findings)))

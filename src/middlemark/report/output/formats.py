@@ -55,4 +55,4 @@ def format_help(kinds: type[ExportFormat | ReportFormat]) -> str:
     alike: dict[str, list[str]] = {}
     for kind in kinds:
         alike.setdefault(kind.holds, []).append(kind.value)
-    return "; ".join(f"{', '.join(names)}: {what}" for what, names in alike.items()) + "."
+    return "; ".join(f"{', '.join(names)}: {content}" for content, names in alike.items()) + "."

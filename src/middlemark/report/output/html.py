@@ -96,9 +96,9 @@ class Section:
     @property
     def charts(self) -> tuple[Chart, ...]:
         """All of them."""
-        seen = (*self.observed.charts, *self.observed.messages) if self.observed else ()
+        of_observers = (*self.observed.charts, *self.observed.messages) if self.observed else ()
         path = self.chain.charts if self.chain else ()
-        return (*path, *self.over_time, *self.distributions, *self.bars, *seen)
+        return (*path, *self.over_time, *self.distributions, *self.bars, *of_observers)
 
     @property
     def every_table(self) -> tuple[Table, ...]:
@@ -107,8 +107,8 @@ class Section:
         nodes = tuple(table for table in self.chain.tables if table.rows) if self.chain else ()
         chain = (self.chain.split, self.chain.fates, *nodes) if self.chain else ()
         single = tuple(table for table in (self.faults, self.links, self.routes, self.path) if table)
-        seen = (self.observed.cost, *self.observed.tables) if self.observed else ()
-        return (ranking, *chain, *single, *self.quantiles, *self.tables, self.outcomes, *seen)
+        of_observers = (self.observed.cost, *self.observed.tables) if self.observed else ()
+        return (ranking, *chain, *single, *self.quantiles, *self.tables, self.outcomes, *of_observers)
 
 
 def write_report(run: Path | RunFindings) -> Path:
@@ -123,7 +123,7 @@ def render(findings: RunFindings) -> str:
     sections = sections_of(findings, series_of)
     run_charts = charts_of_run(findings, series_of)
     charts = {f"{section.id}-{chart.id}": chart for section in sections for chart in section.charts}
-    charts |= {f"{part}-{chart.id}": chart for part, own in run_charts.items() for chart in own}
+    charts |= {f"{part}-{chart.id}": chart for part, part_charts in run_charts.items() for chart in part_charts}
     return (
         page_environment(packed_json=packed_json, library=_library)
         .get_template("report.html.j2")
@@ -204,7 +204,7 @@ def charts_of_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dic
 
 def _drawn_in(charts: Sequence[Chart], series_of: Mapping[str, Series]) -> list[Series]:
     """Whose lines some charts have, for their legend."""
-    rows = (row for chart in charts for own in chart.spec["datasets"].values() for row in own)
+    rows = (row for chart in charts for dataset in chart.spec["datasets"].values() for row in dataset)
     labels = {row.get("series") for row in rows}
     return sorted({series for series in series_of.values() if series.label in labels}, key=lambda series: series.label)
 
@@ -213,23 +213,23 @@ def _settings_of(sections: Sequence[Section]) -> Callable[[Trials], str]:
     """The ids of the sections that show some trials."""
     places: dict[str, list[str]] = {}
     for section in sections:
-        for _, own in section.trials:
-            for outcome in own:
+        for _, outcomes in section.trials:
+            for outcome in outcomes:
                 places.setdefault(outcome.trial, []).append(section.id)
 
     def settings_of(trials: Trials) -> str:
-        found = (place for _, own in trials for outcome in own for place in places.get(outcome.trial, ()))
-        return " ".join(dict.fromkeys(found))
+        ids = (place for _, outcomes in trials for outcome in outcomes for place in places.get(outcome.trial, ()))
+        return " ".join(dict.fromkeys(ids))
 
     return settings_of
 
 
-def _section(number: int, comparison: Comparison, said: Answer, series_of: Mapping[str, Series]) -> Section:
+def _section(number: int, comparison: Comparison, conclusion: Answer, series_of: Mapping[str, Series]) -> Section:
     kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
     return Section(
         id=f"s{number}-{comparison.setting.workload}",
         factors=dict(comparison.setting.factors),
-        answer=said,
+        answer=conclusion,
         ranking=ranking_table(comparison, series_of),
         series=tuple(
             series_of[candidate.experiment.id] for candidate in comparison.experiments if candidate.shapes.boxes

@@ -159,11 +159,11 @@ class Lines:
             self.console.print(_closing(event))
 
     def _line(self, event: TrialFinished) -> Text:
-        said = event.outcome.replace("_", " ") + (f": {event.detail}" if event.detail else "")
+        result = event.outcome.replace("_", " ") + (f": {event.detail}" if event.detail else "")
         if event.outcome == "valid" and event.headline is not None:
-            said = _figures_of(event.headline)
+            result = _figures_of(event.headline)
         left = f", about {_clock(event.seconds_left)} left"
-        return Text(f"[{event.number}/{self.trials}] {_name(event)} {event.workload}: {said}{left}")
+        return Text(f"[{event.number}/{self.trials}] {_name(event)} {event.workload}: {result}{left}")
 
 
 def _figures_of(headline: Headline) -> str:

@@ -68,8 +68,8 @@ WITHIN_A_QUANTITY = re.compile(rf"(?<=\d) (?={UNITS})|(?<=\bn) (?== \d)|(?<=\bn 
 
 def marked(text: str) -> Markup:
     """A sentence with its quantities kept on one line, and what stands between backticks as code."""
-    kept = WITHIN_A_QUANTITY.sub("\N{NO-BREAK SPACE}", text)
-    return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(kept))))  # noqa: S704 - escaped here
+    unbroken = WITHIN_A_QUANTITY.sub("\N{NO-BREAK SPACE}", text)
+    return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(unbroken))))  # noqa: S704 - escaped here
 
 
 def script_json(value: object) -> Markup:

@@ -35,9 +35,9 @@ MOST_BYTES = 1 << 24
 def program() -> str:
     """The script."""
     cached = _cache_file()
-    known = _cached(cached)
-    if known is not None:
-        return known
+    stored = _cached(cached)
+    if stored is not None:
+        return stored
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
     with suppress(StoreError):  # a report needs no cache
         write_text(cached, f"{_digest(bundle)}\n{bundle}")
@@ -140,8 +140,11 @@ def selectable(comparisons: Sequence[Comparison], listed: Iterable[Series]) -> S
     values = {name: tuple(dict.fromkeys(s[name] for s in settings if name in s)) for name in ["workload", *names]}
     return Selectable(
         tuple(
-            MiddlewareShown(min(own, key=lambda one: one.place), tuple(dict.fromkeys(one.label for one in own)))
-            for _, own in sorted(of_middleware.items())
+            MiddlewareShown(
+                min(alternatives, key=lambda shown: shown.place),
+                tuple(dict.fromkeys(shown.label for shown in alternatives)),
+            )
+            for _, alternatives in sorted(of_middleware.items())
         ),
-        tuple((name, found) for name, found in values.items() if len(found) > 1),
+        tuple((name, texts) for name, texts in values.items() if len(texts) > 1),
     )

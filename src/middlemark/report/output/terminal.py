@@ -76,8 +76,8 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
 def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], console: Console) -> None:
     varying = distinguishing(findings.comparisons)
     answers = [answer(comparison, series_of, varying) for comparison in findings.comparisons]
-    for comparison, said in zip(findings.comparisons, answers, strict=True):
-        _print_comparison(comparison, said, series_of, console)
+    for comparison, conclusion in zip(findings.comparisons, answers, strict=True):
+        _print_comparison(comparison, conclusion, series_of, console)
     _print_digest(digest(findings.comparisons, answers, series_of) if len(answers) > CROWDED else None, console)
     _print_lines("Capacity", capacity_lines(findings.capacities, series_of), console)
     _print_lines("How latency grows with size", scaling_lines(findings), console)
@@ -98,21 +98,21 @@ def _print_digest(whole: Digest | None, console: Console) -> None:
         console.print(Text(whole.sentence))
 
 
-def print_recommendation(said: Recommendation, console: Console) -> None:
+def print_recommendation(advice: Recommendation, console: Console) -> None:
     """Print what to take for an application."""
     console.print()
-    console.print(Text.assemble((said.application, "bold"), (f"  {said.demand}", "dim")))
-    if said.fitting is not None:
-        _print_table(said.fitting, console)
-    for label, reason in said.others:
+    console.print(Text.assemble((advice.application, "bold"), (f"  {advice.demand}", "dim")))
+    if advice.fitting is not None:
+        _print_table(advice.fitting, console)
+    for label, reason in advice.others:
         _print_line(Text.assemble((label, ""), (f": {reason}", "dim")), console)
-    console.print(Text.assemble((f"{said.headline}. ", "bold"), " ".join(said.sentences)))
+    console.print(Text.assemble((f"{advice.headline}. ", "bold"), " ".join(advice.sentences)))
     console.print(Text(f"\n{MARGINS}", "dim"))
 
 
-def print_over_settings(found: Sequence[OverSettings], console: Console) -> None:
+def print_over_settings(compared: Sequence[OverSettings], console: Console) -> None:
     """Print the geometric means; nothing where there are no two settings."""
-    means = means_table(found)
+    means = means_table(compared)
     if means.rows:
         console.print()
         console.print(Text(means.title, "bold"))
@@ -127,16 +127,18 @@ def print_message_paths(findings: RunFindings, console: Console) -> None:
     for comparison in findings.comparisons:
         lines = list(message_lines(seen_by(comparison, Observation.KERNEL_PATH), series_of))
         if lines:
-            said = answer(comparison, series_of, varying)
+            conclusion = answer(comparison, series_of, varying)
             console.print()
-            console.print(Text.assemble((said.workload, "bold"), (f"  {said.load}", "dim")))
+            console.print(Text.assemble((conclusion.workload, "bold"), (f"  {conclusion.load}", "dim")))
         for line in lines:
             console.print(line)
 
 
-def _print_comparison(comparison: Comparison, said: Answer, series_of: Mapping[str, Series], console: Console) -> None:
+def _print_comparison(
+    comparison: Comparison, conclusion: Answer, series_of: Mapping[str, Series], console: Console
+) -> None:
     console.print()
-    console.print(Text.assemble((said.workload, "bold"), (f"  {said.load}", "dim")))
+    console.print(Text.assemble((conclusion.workload, "bold"), (f"  {conclusion.load}", "dim")))
     ranking = ranking_table(comparison, series_of)
     _print_ranking(ranking, console)
     if ranking.between_clocks:
@@ -147,7 +149,7 @@ def _print_comparison(comparison: Comparison, said: Answer, series_of: Mapping[s
     _print_outcomes(comparison, series_of, console)
     _print_conditions(comparison, series_of, console)
     _print_observed(comparison, series_of, console)
-    console.print(Text.assemble((f"{said.headline}. ", "bold"), " ".join(said.sentences)))
+    console.print(Text.assemble((f"{conclusion.headline}. ", "bold"), " ".join(conclusion.sentences)))
 
 
 def _print_ranking(ranking: Ranking, console: Console) -> None:

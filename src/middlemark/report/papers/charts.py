@@ -28,13 +28,13 @@ def comparison_charts(compared: PaperComparison, series_of: Mapping[str, Series]
 
 def _chart(correlation: Correlation, compared: PaperComparison, series_of: Mapping[str, Series]) -> Chart | None:
     metric = correlation.metric
-    own = [pair for pair in compared.pairs if pair.metric.name == metric.name and pair.experiment and pair.values]
-    points = [_point(pair, metric, series_of) for pair in own]
-    known = [point[side] for point in points for side in ("paper", "here")]
-    if not known or min(known) <= 0:
+    pairs = [pair for pair in compared.pairs if pair.metric.name == metric.name and pair.experiment and pair.values]
+    points = [_point(pair, metric, series_of) for pair in pairs]
+    values = [point[side] for point in points for side in ("paper", "here")]
+    if not values or min(values) <= 0:
         return None
-    unit, scale = shown_unit(metric).name, log_scale(known)
-    series = identity(series_of[pair.experiment.experiment.id] for pair in own if pair.experiment)
+    unit, scale = shown_unit(metric).name, log_scale(values)
+    series = identity(series_of[pair.experiment.experiment.id] for pair in pairs if pair.experiment)
     tooltip = [alt.Tooltip("series:N", title="middleware"), alt.Tooltip("cell:N")]
     tooltip += [alt.Tooltip(f"{side}:Q", title=f"{side}, {unit}", format=",.4~g") for side in ("paper", "here")]
     x, y = scale.x("paper:Q", f"in the paper, {unit}"), scale.y("here:Q", f"here, {unit}")
@@ -45,7 +45,7 @@ def _chart(correlation: Correlation, compared: PaperComparison, series_of: Mappi
     return Chart(
         f"published-{metric.stored_name.replace('_', '-')}",
         f"{metric.name}: the paper's values against ours",
-        f"{cells} with both values; on the line they are the same. {paper_deliveries(own)}".rstrip(),
+        f"{cells} with both values; on the line they are the same. {paper_deliveries(pairs)}".rstrip(),
         f"A point for each cell: {metric.name} in the paper and here.",
         finished(
             line,

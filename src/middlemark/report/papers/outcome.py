@@ -109,7 +109,7 @@ def _findings(reproduced: ReproducedPaper) -> Iterable[FindingOutcome]:
             came_to=came_to(finding),
             open=what_decides(finding),
             claims=tuple(
-                ClaimOutcome(claim=line.what, judgement=line.judgement.value, evidence=line.effect or line.why)
+                ClaimOutcome(claim=line.text, judgement=line.judgement.value, evidence=line.effect or line.why)
                 for line in lines
             ),
             explained=finding.explained.judgement.value if finding.explained else "",
@@ -118,8 +118,8 @@ def _findings(reproduced: ReproducedPaper) -> Iterable[FindingOutcome]:
 
 def _machine(reproduced: ReproducedPaper) -> str:
     for run in reproduced.runs.values():
-        known = run.manifest.machine
-        return f"{known.get('cpu_model')}, {known.get('cpus')} CPUs, Linux {known.get('kernel')}"
+        facts = run.manifest.machine
+        return f"{facts.get('cpu_model')}, {facts.get('cpus')} CPUs, Linux {facts.get('kernel')}"
     return "no machine: nothing was run"
 
 
@@ -138,6 +138,6 @@ def _digest(folder: Path) -> str:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix != ".html":
             with path.open("rb") as content:
-                own = hashlib.file_digest(content, "sha256").hexdigest()
-            whole.update(f"{path.relative_to(folder)} {own}\n".encode())
+                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            whole.update(f"{path.relative_to(folder)} {digest}\n".encode())
     return whole.hexdigest()

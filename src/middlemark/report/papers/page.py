@@ -134,14 +134,14 @@ def comparisons_shown(reproduced: ReproducedPaper) -> tuple[ComparisonShown, ...
     series_of: dict[str, Series] = {}
     for run in reproduced.runs.values():
         series_of |= series_by_experiment(run.manifest, (candidate.experiment for candidate in run.experiments))
-    found = []
+    shown = []
     for table in reproduced.paper.tables:
         compared = reproduced.comparisons.get(table.table)
         if compared is None:
             continue
         title = table.table.replace("_", " ").capitalize()
         charts = tuple((chart, _drawing(chart)) for chart in comparison_charts(compared, series_of))
-        found.append(
+        shown.append(
             ComparisonShown(
                 table.table,
                 table.summary,
@@ -153,7 +153,7 @@ def comparisons_shown(reproduced: ReproducedPaper) -> tuple[ComparisonShown, ...
                 value_tables(title, compared),
             )
         )
-    return tuple(found)
+    return tuple(shown)
 
 
 def _drawing(chart: Chart) -> str:

@@ -121,7 +121,9 @@ def suites_table(reproduced: ReproducedPaper) -> Table:
             rows.append((Cell(suite.suite), *(Cell(None) for _ in range(4)), Cell(reason)))
             continue
         reasons = dict.fromkeys(
-            f"{own.experiment.middleware}: {own.not_applicable}" for own in run.experiments if own.not_applicable
+            f"{candidate.experiment.middleware}: {candidate.not_applicable}"
+            for candidate in run.experiments
+            if candidate.not_applicable
         )
         numbers = (len(run.experiments), run.n_trials, len(run.missing))
         link = Cell("report", link=f"{suite.suite}/report.html")
@@ -136,13 +138,13 @@ def value_tables(title: str, compared: PaperComparison) -> tuple[Table, ...]:
 
 
 def _value_table(title: str, metric: Metric, compared: PaperComparison) -> Table:
-    own = [pair for pair in compared.pairs if pair.metric.name == metric.name]
-    groups, unit = by_group(own), shown_unit(metric)
-    labels = list(dict.fromkeys(pair.series_label for pair in own))
+    of_metric = [pair for pair in compared.pairs if pair.metric.name == metric.name]
+    groups, unit = by_group(of_metric), shown_unit(metric)
+    labels = list(dict.fromkeys(pair.series_label for pair in of_metric))
     pairs = (Column(f"{name}, {where}", unit.name) for name in labels for where in ("paper", "here"))
     columns = (*named(*_factors(groups)), *pairs, *named("order in the paper", "order here"))
     rows = [_value_row(group, cells, labels, unit) for group, cells in groups.items()]
-    caption = f"Ours are estimates over trials with 95 % intervals. {paper_deliveries(own)}".rstrip()
+    caption = f"Ours are estimates over trials with 95 % intervals. {paper_deliveries(of_metric)}".rstrip()
     return table(f"{title}: {metric.name}", columns, rows, caption)
 
 
@@ -177,11 +179,11 @@ def _cells(cells: Mapping[str, Pair], labels: Sequence[str], unit: Unit) -> Iter
 
 def _orders(cells: Mapping[str, Pair]) -> tuple[str, str]:
     """The middlewares from the best to the worst, of those that have both values."""
-    both = [(name, pair.values) for name, pair in cells.items() if pair.values]
-    if len(both) < 2:
+    with_both = [(name, pair.values) for name, pair in cells.items() if pair.values]
+    if len(with_both) < 2:
         return ABSENT, ABSENT
     sign = 1 if next(iter(cells.values())).metric.lower_is_better else -1
-    theirs, ours = ([name for name, _ in sorted(both, key=lambda pair: sign * pair[1][at])] for at in (0, 1))
+    theirs, ours = ([name for name, _ in sorted(with_both, key=lambda pair: sign * pair[1][side])] for side in (0, 1))
     return ", ".join(theirs), ", ".join(ours)
 
 
@@ -210,8 +212,8 @@ def agreement_table(title: str, compared: PaperComparison) -> Table:
     columns = (*named("metric"), *values("cells", "rank correlation", "same order"))
     rows = []
     for correlation in compared.correlations:
-        own = [ratio for ratio in compared.ratios if ratio.first.metric.name == correlation.metric.name]
-        order = f"{sum(ratio.agrees for ratio in own)} of {plural(len(own), 'pair')}" if own else ABSENT
+        ratios = [ratio for ratio in compared.ratios if ratio.first.metric.name == correlation.metric.name]
+        order = f"{sum(ratio.agrees for ratio in ratios)} of {plural(len(ratios), 'pair')}" if ratios else ABSENT
         coefficient = Cell(correlation.value, Unit(""), correlation.low, correlation.high, reason="too few cells")
         rows.append((Cell(correlation.metric.name), Cell(float(correlation.n_cells)), coefficient, Cell(order)))
     caption = (

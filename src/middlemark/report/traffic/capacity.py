@@ -62,15 +62,18 @@ def capacity_table(capacities: Sequence[Capacity], series_of: Mapping[str, Serie
 
 def _ordered(capacities: Sequence[Capacity]) -> list[Capacity]:
     message_of = settings(capacities)
-    return sorted(capacities, key=lambda one: (one.sought, one.given, message_of[one.experiment.id], -_payload(one)))
+    return sorted(
+        capacities,
+        key=lambda capacity: (capacity.sought, capacity.given, message_of[capacity.experiment.id], -_payload(capacity)),
+    )
 
 
 def _what(capacities: Sequence[Capacity]) -> str:
     names = {Sought.RATE: "the highest rate", Sought.SIZE: "the largest size at the rate"}
-    said = " or ".join(
+    words = " or ".join(
         name for sought, name in names.items() if any(capacity.sought is sought for capacity in capacities)
     )
-    return said[0].upper() + said[1:]
+    return words[0].upper() + words[1:]
 
 
 def _several(capacities: Sequence[Capacity]) -> str:
@@ -85,12 +88,12 @@ def _payload(capacity: Capacity) -> float:
 
 
 def _bounds(capacities: Sequence[Capacity]) -> str:
-    said = {
+    bounds = {
         f"with at most {SHARE.text(capacity.search.loss_share)} undelivered and 99 % within "
         f"{DURATION.text(capacity.search.latency_ns)} of the instant at which they were due"
         for capacity in capacities
     }
-    return ", or ".join(sorted(said))
+    return ", or ".join(sorted(bounds))
 
 
 def _cells(capacity: Capacity) -> tuple[Cell | str, ...]:
@@ -121,14 +124,14 @@ def sustained_words(capacity: Capacity) -> str:
 
 def half_words(capacity: Capacity) -> str:
     """The load that half of the trials sustain, with its interval; an end that no trial shows is open."""
-    found = capacity.half_sustained
-    if not isinstance(found, Threshold):
-        return found.reason
-    value, low = (_sought_words(one, capacity.sought) for one in (found.value, found.low))
-    high = "" if found.high == math.inf else _sought_words(found.high, capacity.sought)
-    if found.low and found.high < math.inf:
+    threshold = capacity.half_sustained
+    if not isinstance(threshold, Threshold):
+        return threshold.reason
+    value, low = (_sought_words(load, capacity.sought) for load in (threshold.value, threshold.low))
+    high = "" if threshold.high == math.inf else _sought_words(threshold.high, capacity.sought)
+    if threshold.low and threshold.high < math.inf:
         return f"{value} ({low} to {high})"
-    return f"{value} (from {low}, open above)" if found.low else f"{value} (up to {high}, open below)"
+    return f"{value} (from {low}, open above)" if threshold.low else f"{value} (up to {high}, open below)"
 
 
 def _sought_words(value: float, sought: Sought) -> str:
@@ -137,10 +140,10 @@ def _sought_words(value: float, sought: Sought) -> str:
 
 def _scattered(capacity: Capacity) -> str:
     """Of several searches the lowest and the highest that they found; of those that say anything."""
-    decided = [one for one in capacity.searches if one.sustained or one.not_sustained]
+    decided = [search for search in capacity.searches if search.sustained or search.not_sustained]
     if len(decided) < 2:
         return ""
-    loads = [one.sustained for one in decided if one.sustained]
+    loads = [search.sustained for search in decided if search.sustained]
     ends = sorted({load.of(capacity.sought): load_words(load, capacity.sought) for load in loads}.items())
     words = [*(["nothing"] if len(loads) < len(decided) else []), *(text for _, text in ends)]
     return f" ({len(decided)} searches: {words[0] if len(words) == 1 else f'{words[0]} to {words[-1]}'})"
@@ -170,7 +173,7 @@ def rate(value_hz: float) -> str:
 def capacity_lines(capacities: Sequence[Capacity], series_of: Mapping[str, Series]) -> list[str]:
     """A line for each search; with its delivery where they differ."""
     message_of = settings(capacities)
-    differ = len({found.delivery for found in capacities if found.delivery}) > 1
+    differ = len({capacity.delivery for capacity in capacities if capacity.delivery}) > 1
     lines = []
     for capacity in _ordered(capacities):
         of_search = [series_of[capacity.experiment.id].label, message_of[capacity.experiment.id]]
@@ -233,8 +236,12 @@ def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
             "half_carried": _half_carried(capacity),
             "n_trials": capacity.n_trials,
             "searches": [
-                {"state": one.state.value, "carried": _load(one.sustained), "not_carried": _load(one.not_sustained)}
-                for one in capacity.searches
+                {
+                    "state": search.state.value,
+                    "carried": _load(search.sustained),
+                    "not_carried": _load(search.not_sustained),
+                }
+                for search in capacity.searches
             ],
             "points": [{**asdict(point), "load": _load(point.load)} for point in capacity.points],
         }
@@ -244,11 +251,16 @@ def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
 
 def _half_carried(capacity: Capacity) -> dict[str, object]:
     """In hertz or bytes, null where an end is open; or the reason why there is none."""
-    found = capacity.half_sustained
-    if not isinstance(found, Threshold):
-        return {"value": None, "reason": found.reason}
-    open_high = found.high == math.inf
-    return {**asdict(found), "low": found.low or None, "high": None if open_high else found.high, "reason": ""}
+    threshold = capacity.half_sustained
+    if not isinstance(threshold, Threshold):
+        return {"value": None, "reason": threshold.reason}
+    open_high = threshold.high == math.inf
+    return {
+        **asdict(threshold),
+        "low": threshold.low or None,
+        "high": None if open_high else threshold.high,
+        "reason": "",
+    }
 
 
 def _load(load: Load | None) -> dict[str, float] | None:

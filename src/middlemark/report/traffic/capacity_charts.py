@@ -37,9 +37,13 @@ def capacity_charts(
     for capacity in capacities:
         groups.setdefault((capacity.sought, named[capacity.experiment.id]), []).append(capacity)
     ordered = sorted(groups.items(), key=lambda group: (group[0][0], group[1][0].given, group[0][1]))
-    loads = ((_chart(f"load{number}", title, own, series_of), own) for number, ((_, title), own) in enumerate(ordered))
+    loads = (
+        (_chart(f"load{number}", title, group, series_of), group) for number, ((_, title), group) in enumerate(ordered)
+    )
     drawn = (*_fronts(capacities, series_of), *loads)
-    return [replace(chart, trials=_trials(own, experiments, series_of)) for chart, own in drawn if chart is not None]
+    return [
+        replace(chart, trials=_trials(group, experiments, series_of)) for chart, group in drawn if chart is not None
+    ]
 
 
 def _trials(
@@ -49,12 +53,12 @@ def _trials(
     searched = {
         search_key(capacity.experiment, capacity.search): series_of[capacity.experiment.id].label for capacity in group
     }
-    own = [
+    candidates = [
         (search_key(candidate.experiment, search), candidate)
         for candidate in experiments
         if (search := candidate.experiment.search)
     ]
-    return trials_behind((searched[key], candidate) for key, candidate in own if key in searched)
+    return trials_behind((searched[key], candidate) for key, candidate in candidates if key in searched)
 
 
 def _chart(name: str, title: str, group: Sequence[Capacity], series_of: Mapping[str, Series]) -> Chart | None:
@@ -178,7 +182,7 @@ def _fronts(capacities: Sequence[Capacity], series_of: Mapping[str, Series]) -> 
     return [
         (_front(f"front{number}-{name}", f"{words}: {title}", field, axis, group, series_of), group)
         for number, (title, group) in enumerate(sorted(groups.items()))
-        if len({found.sustained.size_bytes for found in group if found.sustained}) > 1
+        if len({capacity.sustained.size_bytes for capacity in group if capacity.sustained}) > 1
         for name, axis, field, words in FRONT
     ]
 
@@ -228,6 +232,7 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
             alt.Tooltip("found:N", title="search"),
         ],
     )
+    trials = count_range([capacity.n_trials for capacity in group if capacity.sustained], "trial")
     shapes = alt.Scale(domain=["found", "at least", "open"], range=["circle", "triangle-up", "cross"])
     shape = alt.Shape("found:N", scale=shapes, legend=None)
     line = base.mark_line(strokeWidth=1.8, invalid="break-paths-filter-domains").encode(strokeDash=shown.dash)
@@ -239,7 +244,7 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
             "The highest load of each publisher that is sustained, a point for each search. Dot: confirmed; triangle: "
             "the end of the search is sustained too; cross: the search is open"
             f"{'; gap in a line: not even the lowest is sustained' if gaps else ''}. "
-            f"n = {count_range([found.n_trials for found in group if found.sustained], 'trial')} of each search."
+            f"n = {trials} of each search."
         ),
         description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same values.",
         spec=finished(line, marks, height=300, rows=[*rows, *gaps]),

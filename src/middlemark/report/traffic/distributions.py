@@ -248,10 +248,10 @@ def _curve_points(candidate: ExperimentFindings, comparison: Comparison, kind: D
     """The curve over all messages, down to the tail's last tenth message."""
     curve = candidate.shapes.curves[comparison.setting.stream, kind]
     unit = unit_of(kind)
-    found: list[dict[str, float]] = []
+    points: list[dict[str, float]] = []
     for value, share in zip(curve.value_ns, curve.share, strict=True):
         beyond = curve.n_messages - round(share * curve.n_messages)
-        far_enough = not found or curve.n_messages / max(beyond, 1) >= CLOSEST * found[-1]["one_in"]
+        far_enough = not points or curve.n_messages / max(beyond, 1) >= CLOSEST * points[-1]["one_in"]
         if value > 0 and beyond >= SAMPLES_BEYOND and far_enough:
-            found.append({"one_in": short(curve.n_messages / beyond), "time": short(unit.of(value))})
-    return found
+            points.append({"one_in": short(curve.n_messages / beyond), "time": short(unit.of(value))})
+    return points

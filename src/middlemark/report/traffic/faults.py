@@ -73,9 +73,9 @@ def flow_words(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple
     for candidate in comparison.experiments:
         slowest: dict[str, tuple[bool, float, str]] = {}
         for flow, _, subscriber in _flows(candidate, comparison.setting.subject):
-            found = candidate.estimate(flow, "recovery_ns")
-            if found is not None and found.value is not None:
-                recovery = (bool(_cut_off(candidate, flow)), found.value, _cell(candidate, flow, RECOVERY).line)
+            estimate = candidate.estimate(flow, "recovery_ns")
+            if estimate is not None and estimate.value is not None:
+                recovery = (bool(_cut_off(candidate, flow)), estimate.value, _cell(candidate, flow, RECOVERY).line)
                 slowest[subscriber] = max(slowest.get(subscriber, recovery), recovery)
         if slowest:
             listed = ", ".join(f"{name} {text}" for name, (_, _, text) in slowest.items())
@@ -85,7 +85,14 @@ def flow_words(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple
 
 def _flows(candidate: ExperimentFindings, stream: str) -> Iterator[tuple[str, str, str]]:
     """The subject of each flow of a stream, its name and its subscriber's; none where there is only one."""
-    planned = next((known for known in candidate.experiment.streams if stream_subject(known.name) == stream), None)
+    planned = next(
+        (
+            planned_stream
+            for planned_stream in candidate.experiment.streams
+            if stream_subject(planned_stream.name) == stream
+        ),
+        None,
+    )
     if planned is None or len(planned.publishers) * len(planned.subscribers) == 1:
         return
     for (publisher, sender), (subscriber, receiver) in product(

@@ -100,8 +100,8 @@ def _place_rows(link: Link, value: Callable[[Mobility, float], float], window_s:
     window_ns = round(window_s * 1e9)
     step_ns = STEP_NS * max(-(-window_ns // (STEP_NS * PLACES)), 1)
     instants = [*range(0, window_ns, step_ns), window_ns]
-    found = [(at_ns, value(link.mobility, distance_m(link.mobility, at_ns))) for at_ns in instants]
-    return [{"link": _series(link), "s": at_ns / 1e9, "value": round(figure, 3)} for at_ns, figure in found]
+    points = [(at_ns, value(link.mobility, distance_m(link.mobility, at_ns))) for at_ns in instants]
+    return [{"link": _series(link), "s": at_ns / 1e9, "value": round(figure, 3)} for at_ns, figure in points]
 
 
 def _series(link: Link) -> str:

@@ -72,8 +72,8 @@ class Measurement:
 
     def metrics(self, columns: Sequence[MetricColumn]) -> tuple[Cell, ...]:
         """A cell for each column."""
-        known = dict(self.probed.figures) if self.probed else {}
-        return tuple(spread_cell(known.get(column.metric), column.unit) for column in columns)
+        spreads = dict(self.probed.figures) if self.probed else {}
+        return tuple(spread_cell(spreads.get(column.metric), column.unit) for column in columns)
 
     def words(self, columns: Sequence[MetricColumn]) -> str:
         """What was measured in one line: `round trip 4.7 (4.5–5.0) ms, …`."""
@@ -140,22 +140,22 @@ def _measured_links(comparison: Comparison) -> list[Measurement]:
     probed = probed_links([record for candidate in comparison.experiments for record in candidate.records])
     experiment = comparison.experiments[0].experiment
     made_here = {host.name for host in experiment.hosts if host.kind is HostKind.NETNS}
-    found = []
+    measurements = []
     for link in experiment.links:
-        own = _of(probed, link)
-        if link.host in made_here and (not link.is_plain or any(probed_link.problems for probed_link in own)):
+        of_link = _of(probed, link)
+        if link.host in made_here and (not link.is_plain or any(probed_link.problems for probed_link in of_link)):
             name = f"{link.host} – {link.network}"
-            found += [
+            measurements += [
                 Measurement(name, link_words(link), probed_link, link)
-                for probed_link in (*own, *([] if own else [None]))
+                for probed_link in (*of_link, *([] if of_link else [None]))
             ]
-    return found
+    return measurements
 
 
 def _columns(measured: Sequence[Measurement]) -> list[MetricColumn]:
     """Of the recorded metrics those that any of the links has, and that say something of what was requested of it."""
-    known = {
-        name for measurement in measured if measurement.probed for name, found in measurement.probed.figures if found
+    recorded = {
+        name for measurement in measured if measurement.probed for name, spread in measurement.probed.figures if spread
     }
     directions = [
         direction for measurement in measured if measurement.link for direction in _directions(measurement.link)
@@ -163,7 +163,7 @@ def _columns(measured: Sequence[Measurement]) -> list[MetricColumn]:
     return [
         column
         for column in MEASURED
-        if column.metric in known
+        if column.metric in recorded
         and (not column.only_with or any(getattr(direction, column.only_with) for direction in directions))
     ]
 
@@ -185,9 +185,9 @@ def link_words(link: Link) -> str:
         return _trace_words(link)
     outgoing, incoming = direction_words(link.outgoing), direction_words(link.incoming)
     directions = [f"outgoing: {outgoing or 'plain'}", f"incoming: {incoming or 'plain'}"]
-    both = [outgoing] if outgoing == incoming else directions
+    words = [outgoing] if outgoing == incoming else directions
     mtu = [] if link.mtu_bytes == STANDARD_MTU_BYTES else [f"MTU {SIZE.text(link.mtu_bytes)}"]
-    return "; ".join(word for word in [*both, *mtu] if word) or "plain"
+    return "; ".join(word for word in [*words, *mtu] if word) or "plain"
 
 
 def direction_words(requested: Direction) -> str:
@@ -231,9 +231,9 @@ def _of(probed: Sequence[ProbedLink], link: Link) -> list[ProbedLink]:
     ]
 
 
-def spread_cell(found: Spread | None, unit: Unit) -> Cell:
+def spread_cell(spread: Spread | None, unit: Unit) -> Cell:
     """The median, with the least and the most where they differ from it."""
-    return NOTHING if found is None else Cell(found.median, unit, found.least, found.most)
+    return NOTHING if spread is None else Cell(spread.median, unit, spread.least, spread.most)
 
 
 ROUTE_MEASURED = (
@@ -281,6 +281,10 @@ def _measured_routes(comparison: Comparison) -> list[Measurement]:
 
 
 def _declared(route: ProbedLink, links: Sequence[Link]) -> str:
-    own = {link.host: link for link in links if link.network == route.network}
-    words = link_words(joined(own[route.host], own[route.to])) if route.to in own and route.host in own else "plain"
+    link_of = {link.host: link for link in links if link.network == route.network}
+    words = (
+        link_words(joined(link_of[route.host], link_of[route.to]))
+        if route.to in link_of and route.host in link_of
+        else "plain"
+    )
     return "nothing" if words == "plain" else words

@@ -31,17 +31,19 @@ def scaling_lines(findings: RunFindings) -> list[str]:
     factors = [_with_delivery(scaling, findings.experiments) for scaling in findings.scalings]
     shared = _shared(factors)
     return [
-        f"{_series_words(own, scaling.stream, shared)}: {_slope(scaling)} upon {_base(scaling)}, "
+        f"{_series_words(pairs, scaling.stream, shared)}: {_slope(scaling)} upon {_base(scaling)}, "
         f"{plural(len(scaling.sizes_bytes), 'size')} from {size(scaling.sizes_bytes[0])} "
         f"to {size(scaling.sizes_bytes[-1])}, at most {digits(100 * scaling.misfit_share)} % off the line"
-        for scaling, own in zip(findings.scalings, factors, strict=True)
+        for scaling, pairs in zip(findings.scalings, factors, strict=True)
     ]
 
 
 def _with_delivery(scaling: Scaling, experiments: Sequence[ExperimentFindings]) -> Factors:
     """What its experiments have in common, the delivery too where no factor says it."""
-    own = {"delivery": deliveries_cell(candidate for candidate in experiments if _belongs(candidate, scaling)).text}
-    return tuple((own | dict(scaling.factors)).items())
+    delivery = {
+        "delivery": deliveries_cell(candidate for candidate in experiments if _belongs(candidate, scaling)).text
+    }
+    return tuple((delivery | dict(scaling.factors)).items())
 
 
 def _shared(all_factors: Sequence[Factors]) -> set[tuple[str, str]]:
@@ -108,7 +110,7 @@ def _chart(
 ) -> Chart:
     fitted = [(scaling, [candidate for candidate in experiments if _belongs(candidate, scaling)]) for scaling in group]
     drawn = _drawn(fitted, series_of)
-    first_of_each = [own[0] for _, own in fitted]
+    first_of_each = [candidates[0] for _, candidates in fitted]
     spanned = [row for row in drawn.points if row["low"] is not None and row["high"] is not None]
     layers = _layers(
         drawn, identity(series_of[candidate.experiment.id] for candidate in first_of_each), is_spanned=bool(spanned)
@@ -124,20 +126,22 @@ def _chart(
         description="A line with its points for each middleware; the scaling factors are listed below.",
         spec=finished(*layers, height=300, lines=drawn.lines, points=drawn.points, spans=spanned),
         trials=trials_behind(
-            (series_of[candidate.experiment.id].label, candidate) for _, own in fitted for candidate in own
+            (series_of[candidate.experiment.id].label, candidate)
+            for _, candidates in fitted
+            for candidate in candidates
         ),
     )
 
 
 def _drawn(fitted: Sequence[tuple[Scaling, Sequence[ExperimentFindings]]], series_of: Mapping[str, Series]) -> _Drawn:
     drawn = _Drawn([], [])
-    for scaling, own in fitted:
-        label = series_of[own[0].experiment.id].label
-        for found in (_point(candidate, scaling) for candidate in own):
-            if found is not None:
-                drawn.points.append({"series": label, **found})
-                at_ns = (scaling.slope_ns_per_byte.value or 0) * found["bytes"] + (scaling.base_ns.value or 0)
-                drawn.lines.append({"series": label, "bytes": found["bytes"], "us": short(max(at_ns, 1) / 1e3)})
+    for scaling, candidates in fitted:
+        label = series_of[candidates[0].experiment.id].label
+        for point in (_point(candidate, scaling) for candidate in candidates):
+            if point is not None:
+                drawn.points.append({"series": label, **point})
+                at_ns = (scaling.slope_ns_per_byte.value or 0) * point["bytes"] + (scaling.base_ns.value or 0)
+                drawn.lines.append({"series": label, "bytes": point["bytes"], "us": short(max(at_ns, 1) / 1e3)})
     return drawn
 
 
@@ -158,8 +162,8 @@ def _layers(drawn: _Drawn, shown: Identity, *, is_spanned: bool) -> list[alt.Cha
 
 
 def _belongs(candidate: ExperimentFindings, scaling: Scaling) -> bool:
-    own = tuple((name, value) for name, value in candidate.experiment.factors.items() if name != SIZE_FACTOR)
-    return own == scaling.factors and any(stream.name == scaling.stream for stream in candidate.experiment.streams)
+    factors = tuple((name, value) for name, value in candidate.experiment.factors.items() if name != SIZE_FACTOR)
+    return factors == scaling.factors and any(stream.name == scaling.stream for stream in candidate.experiment.streams)
 
 
 def _point(candidate: ExperimentFindings, scaling: Scaling) -> dict[str, Any] | None:

@@ -82,17 +82,19 @@ def quantile_table(comparison: Comparison, series_of: Mapping[str, Series], kind
     if not shown:
         return None
     estimates = {name: [_quantile(candidate, stream, kind, name) for candidate in shown] for name in LEVELS}
-    known = [name for name in LEVELS if any(estimate and estimate.value is not None for estimate in estimates[name])]
+    supported = [
+        name for name in LEVELS if any(estimate and estimate.value is not None for estimate in estimates[name])
+    ]
     rows: list[Row] = []
     for place, measured in enumerate(shown):
         box = measured.shapes.boxes[stream, kind]
-        quantiles = (estimate_cell(estimates[name][place], unit) for name in known)
+        quantiles = (estimate_cell(estimates[name][place], unit) for name in supported)
         least, most = Cell(box.minimum, unit), Cell(box.maximum, unit)
         rows.append((*delivery_columns(measured, series_of), least, *quantiles, most, Cell(box.n)))
-    missing = {name: estimates[name] for name in LEVELS if name not in known}
+    missing = {name: estimates[name] for name in LEVELS if name not in supported}
     return table(
         f"{kind.value.replace('_', ' ').capitalize()}",
-        (MIDDLEWARE, DELIVERY, *values("fastest", *(LEVEL_WORDS[name] for name in known), "slowest", "n")),
+        (MIDDLEWARE, DELIVERY, *values("fastest", *(LEVEL_WORDS[name] for name in supported), "slowest", "n")),
         rows,
         f"{kind.summary[0].upper()}{kind.summary[1:]}.{_missing_words(missing)}",
         detail=unit.name,
@@ -244,8 +246,8 @@ def first_message_table(comparison: Comparison, series_of: Mapping[str, Series])
 def _outliers(estimate: Estimate | None) -> Cell:
     if estimate is None or estimate.value is None or estimate.n_trials < FEWEST_FOR_OUTLIERS:
         return NOTHING
-    found = estimate.outliers
-    kinds = [f"{count} {kind}" for count, kind in ((found.mild, "mild"), (found.severe, "severe")) if count]
+    outliers = estimate.outliers
+    kinds = [f"{count} {kind}" for count, kind in ((outliers.mild, "mild"), (outliers.severe, "severe")) if count]
     return Cell(f"{', '.join(kinds) or 'none'} of {estimate.n_trials}")
 
 

@@ -161,12 +161,12 @@ def _rules(y: alt.Y) -> alt.Chart:
 
 def _label_rows(timeline: Sequence[PlannedFault]) -> Rows:
     """What happens, above the requested instants; simultaneous faults together, neighbours at two heights."""
-    found: dict[tuple[int, str], list[str]] = {}
+    targets_at: dict[tuple[int, str], list[str]] = {}
     for event in timeline:
-        found.setdefault((event.at_ns, event.action.replace("_", " ")), []).append(event.target)
+        targets_at.setdefault((event.at_ns, event.action.replace("_", " ")), []).append(event.target)
     return [
         {"s": at_ns / 1e9, "words": f"{action} {', '.join(targets)}", "line": -20 + 13 * (place % 2)}
-        for place, ((at_ns, action), targets) in enumerate(found.items())
+        for place, ((at_ns, action), targets) in enumerate(targets_at.items())
     ]
 
 
@@ -199,16 +199,18 @@ def _latency(
             for part, us in enumerate(series.latency_p50_ns)
         ]
     rows = [row if (row["us"] or 0) > 0 else {**row, "us": None} for row in rows]
-    if not any(one["series"] == other["series"] and one["us"] and other["us"] for one, other in pairwise(rows)):
+    if not any(
+        before["series"] == after["series"] and before["us"] and after["us"] for before, after in pairwise(rows)
+    ):
         return None  # single parts are no time series
-    known = [row["us"] for row in rows if row["us"]]
-    what = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
+    values_us = [row["us"] for row in rows if row["us"]]
+    title = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
     drawing = _lines(lines, max(map(_window_s, drawn)))
     over_time = [_time_series(candidate, comparison) for candidate in drawn]
     parts_ms = dict.fromkeys(_ms(time_series.latency_part_ns) for time_series in over_time)
     return Chart(
         id="overtime",
-        title=f"{what} over the window",
+        title=f"{title} over the window",
         caption=(
             f"Median of what arrived in each {' or '.join(parts_ms)} ms, by the instant of arrival, µs"
             f"{_looked_at(over_time)}; n = 1 trial of each middleware: the one with the middle recovery or, without "
@@ -217,7 +219,7 @@ def _latency(
             f"{_clocks(over_time)}."
         ),
         description="A line for each middleware over the window's time.",
-        spec=with_rows(drawing, log_scale(known), rows=rows),
+        spec=with_rows(drawing, log_scale(values_us), rows=rows),
     )
 
 

@@ -78,12 +78,12 @@ def spread_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> list
     for comparison in findings.comparisons:
         advised = {candidate.experiment.id: _advice(findings, comparison, candidate) for candidate in comparison.ranked}
         for pays in (Pays.MORE_TRIALS, Pays.LONGER_WINDOWS):
-            own = {
+            paying = {
                 name: advice for name, advice in advised.items() if isinstance(advice, Advice) and advice.pays is pays
             }
-            if own:
-                names = listed([series_of[name].label for name in own])
-                saved = 100 * (1 - max(advice.time_share for advice in own.values()))
+            if paying:
+                names = listed([series_of[name].label for name in paying])
+                saved = 100 * (1 - max(advice.time_share for advice in paying.values()))
                 lines.append(
                     f"{_setting(comparison, varying)}: {WORDS[pays]} would narrow the interval of {names} "
                     f"as far in at least {digits(saved)} % less time"
@@ -99,8 +99,8 @@ def as_data(findings: RunFindings) -> list[dict[str, object]]:
             "subject": comparison.setting.subject,
             "metric": comparison.criterion.metric,
             "neighbours": [
-                {"looked_at": own.looked.value, **{name: asdict(own)[name] for name in NEIGHBOURS_SAID}}
-                for own in _neighbours(findings, comparison, candidate)
+                {"looked_at": neighbour.looked.value, **{name: asdict(neighbour)[name] for name in NEIGHBOURS_SAID}}
+                for neighbour in _neighbours(findings, comparison, candidate)
             ],
             "levels": _levels_data(_levels(comparison, candidate)),
             "advice": _advice_data(_advice(findings, comparison, candidate)),
@@ -113,19 +113,19 @@ def as_data(findings: RunFindings) -> list[dict[str, object]]:
 NEIGHBOURS_SAID = ("n_trials", "lag_1", "p_value", "is_significant")
 
 
-def _levels_data(found: VarianceComponents | NoVarianceComponents) -> dict[str, object]:
-    if isinstance(found, NoVarianceComponents):
-        return {"share_between": None, "reason": found.reason}
-    low, value, high = found.share_between
-    said = {"n_trials": found.n_trials, "n_stretches": found.n_stretches, "window_ns": found.window_ns}
-    return {**said, "share_between": value, "low": low, "high": high, "reason": ""}
+def _levels_data(components: VarianceComponents | NoVarianceComponents) -> dict[str, object]:
+    if isinstance(components, NoVarianceComponents):
+        return {"share_between": None, "reason": components.reason}
+    low, value, high = components.share_between
+    counts = {"n_trials": components.n_trials, "n_stretches": components.n_stretches, "window_ns": components.window_ns}
+    return {**counts, "share_between": value, "low": low, "high": high, "reason": ""}
 
 
-def _advice_data(found: Advice | NoVarianceComponents) -> dict[str, object]:
-    if isinstance(found, NoVarianceComponents):
-        return {"pays": None, "reason": found.reason}
-    best = None if found.best_window_ns == math.inf else found.best_window_ns
-    return {"pays": found.pays.value, "best_window_ns": best, "time_share": found.time_share, "reason": ""}
+def _advice_data(advice: Advice | NoVarianceComponents) -> dict[str, object]:
+    if isinstance(advice, NoVarianceComponents):
+        return {"pays": None, "reason": advice.reason}
+    best = None if advice.best_window_ns == math.inf else advice.best_window_ns
+    return {"pays": advice.pays.value, "best_window_ns": best, "time_share": advice.time_share, "reason": ""}
 
 
 def _ranked(findings: RunFindings) -> list[tuple[Comparison, ExperimentFindings]]:
@@ -139,20 +139,20 @@ def _setting(comparison: Comparison, varying: frozenset[str]) -> str:
 
 
 def _cells(findings: RunFindings, comparison: Comparison, candidate: ExperimentFindings) -> tuple[Cell | str, ...]:
-    found, said = _levels(comparison, candidate), _advice(findings, comparison, candidate)
+    levels, advice = _levels(comparison, candidate), _advice(findings, comparison, candidate)
     n_trials = Cell(len(candidate.block_values(_key(comparison)).finite))
-    own = _neighbours(findings, comparison, candidate)
-    alike = next((near for near in own if near.looked is TrialSequence.VALUES), None)
-    mark = "*" if any(near.is_significant for near in own) else ""
+    neighbours = _neighbours(findings, comparison, candidate)
+    alike = next((neighbour for neighbour in neighbours if neighbour.looked is TrialSequence.VALUES), None)
+    mark = "*" if any(neighbour.is_significant for neighbour in neighbours) else ""
     lag_1 = NOTHING if alike is None else f"{alike.lag_1:.2f}{mark}"
-    if isinstance(found, NoVarianceComponents):
-        return n_trials, lag_1, NOTHING, NOTHING, found.reason
-    low, value, high = found.share_between
+    if isinstance(levels, NoVarianceComponents):
+        return n_trials, lag_1, NOTHING, NOTHING, levels.reason
+    low, value, high = levels.share_between
     between = Cell(value, SHARE_OF_VARIANCE, low, high)
-    if isinstance(said, NoVarianceComponents):
-        return n_trials, lag_1, between, NOTHING, said.reason
-    best = "the longer the better" if said.best_window_ns == math.inf else _seconds(said.best_window_ns)
-    return n_trials, lag_1, between, best, WORDS[said.pays]
+    if isinstance(advice, NoVarianceComponents):
+        return n_trials, lag_1, between, NOTHING, advice.reason
+    best = "the longer the better" if advice.best_window_ns == math.inf else _seconds(advice.best_window_ns)
+    return n_trials, lag_1, between, best, WORDS[advice.pays]
 
 
 def _key(comparison: Comparison) -> Key:
@@ -163,7 +163,11 @@ def _neighbours(
     findings: RunFindings, comparison: Comparison, candidate: ExperimentFindings
 ) -> list[SerialCorrelation]:
     key = _key(comparison)
-    return [own for own in findings.serial_correlations if own.experiment == candidate.experiment.id and own.key == key]
+    return [
+        neighbour
+        for neighbour in findings.serial_correlations
+        if neighbour.experiment == candidate.experiment.id and neighbour.key == key
+    ]
 
 
 def _levels(comparison: Comparison, candidate: ExperimentFindings) -> VarianceComponents | NoVarianceComponents:
@@ -175,10 +179,10 @@ def _levels(comparison: Comparison, candidate: ExperimentFindings) -> VarianceCo
 def _advice(
     findings: RunFindings, comparison: Comparison, candidate: ExperimentFindings
 ) -> Advice | NoVarianceComponents:
-    found = _levels(comparison, candidate)
-    if isinstance(found, NoVarianceComponents):
-        return found
-    return NO_COST if findings.outside_window_ns is None else advise(found, findings.outside_window_ns)
+    levels = _levels(comparison, candidate)
+    if isinstance(levels, NoVarianceComponents):
+        return levels
+    return NO_COST if findings.outside_window_ns is None else advise(levels, findings.outside_window_ns)
 
 
 def _seconds(value_ns: float) -> str:
