@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
@@ -15,7 +16,10 @@ from pages import ROOT
 SOURCE = ROOT / "src" / "middlemark"
 MOST_ENTRIES, MOST_LINES, MOST_LINES_OF_BODY, LONGEST_NAME = 12, 300, 40, 80
 GENERATED = {SOURCE / "worker" / "contract.py"}
-RIDDLES = {"asked", "dealt", "each", "fare", "fared", "surely", "who"}
+RIDDLES = {
+    *("asked", "dealt", "each", "fare", "fared", "found", "kept", "known", "one"),
+    *("own", "said", "seen", "surely", "what", "who"),
+}
 """Names that could be of anything."""
 FOLDERS = sorted({path.parent for path in SOURCE.rglob("*.py")})
 MARKERS = ("/__init__.py", "/__main__.py", "/py.typed")
@@ -85,16 +89,27 @@ def test_a_name_in_the_source_says_what_it_names() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno} {name}"
         for path in SOURCE.rglob("*.py")
         if path not in GENERATED
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in names_bound(ast.parse(path.read_text(encoding="utf-8")))
         if (name := bound_name(node)) in RIDDLES
     ]
     assert riddles == [], "name the thing: candidate, metric, row, …"
+
+
+def names_bound(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every node but the fields of classes: some are keys of what earlier builds have stored."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(tree, ast.ClassDef) and isinstance(child, ast.AnnAssign):
+            continue
+        yield child
+        yield from names_bound(child)
 
 
 def bound_name(node: ast.AST) -> str | None:
     """The name that a node gives to something."""
     match node:
         case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case ast.MatchAs(name=name) | ast.ExceptHandler(name=name):
             return name
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return name

@@ -24,12 +24,12 @@ def _outcome_kind(record: TrialRecord) -> str:
     return "valid" if is_sought(record.trial.step, record.outcome.kind) else record.outcome.kind
 
 
-def check_accepted(found: Counter[str]) -> None:
+def check_accepted(counts_by_kind: Counter[str]) -> None:
     """Raises where a trial is neither valid nor not applicable."""
-    others = {kind: number for kind, number in found.items() if kind not in ACCEPTED}
+    others = {kind: number for kind, number in counts_by_kind.items() if kind not in ACCEPTED}
     if others:
         counts = ", ".join(f"{number} {kind}" for kind, number in sorted(others.items()))
         raise ResultsNotAccepted(
-            f"trials that don't count: {sum(others.values())} of {sum(found.values())} ({counts})",
+            f"trials that don't count: {sum(others.values())} of {sum(counts_by_kind.values())} ({counts})",
             remedy="the report says why; each trial's events and logs are in its folder",
         )

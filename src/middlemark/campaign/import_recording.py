@@ -105,8 +105,11 @@ def _of_folder(folder: Path) -> list[Path]:
     metadata = folder / "metadata.yaml"
     try:
         text = read_bytes(metadata.resolve(), MOST_METADATA_BYTES).decode()
-        about = read_document(text, file=str(metadata)).data["rosbag2_bagfile_information"]
-        names, compressed = list(about["relative_file_paths"]), str(about.get("compression_mode", "")).upper()
+        description = read_document(text, file=str(metadata)).data["rosbag2_bagfile_information"]
+        names, compressed = (
+            list(description["relative_file_paths"]),
+            str(description.get("compression_mode", "")).upper(),
+        )
     except (StoreError, SuiteError, UnicodeDecodeError, LookupError, TypeError, AttributeError) as error:
         raise UsageError(f"`{metadata}` doesn't say which files the recording has", remedy=_READ_HERE) from error
     if compressed == "MESSAGE":
@@ -189,10 +192,10 @@ def _word(profiles: str, policy: str, by_number: Mapping[int, W]) -> W | None:
         listed = read_document(profiles, file="offered_qos_profiles").data
     except SuiteError:
         return None
-    known: dict[str, W] = {str(number): value for number, value in by_number.items()}
-    known |= {str(value): value for value in by_number.values()}
+    by_name: dict[str, W] = {str(number): value for number, value in by_number.items()}
+    by_name |= {str(value): value for value in by_number.values()}
     offers = {
-        known.get(str(item.get(policy)))
+        by_name.get(str(item.get(policy)))
         for item in (listed if isinstance(listed, list) else [])
         if isinstance(item, dict)
     }

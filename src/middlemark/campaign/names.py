@@ -41,10 +41,10 @@ def _check(
 ) -> None:
     if not descriptions:
         return  # that there are none is the first thing to say, and `plan` says it
-    for path, problem, name, known in (*_options(choices, descriptions), *_profiles(choices, profiles, descriptions)):
-        if name not in known:
+    for path, problem, name, allowed in (*_options(choices, descriptions), *_profiles(choices, profiles, descriptions)):
+        if name not in allowed:
             document = read_document(loaded.text, file=loaded.file)
-            raise document.error(problem, path, closest_first(name, known))
+            raise document.error(problem, path, closest_first(name, allowed))
 
 
 def _check_stop(loaded: LoadedSuite) -> None:
@@ -75,21 +75,21 @@ def _options(choices: Sequence[MiddlewareChoice], descriptions: Mapping[str, Des
     for number, choice in enumerate(choices):
         every = choice.middleware == ALL_MIDDLEWARES
         chosen = list(descriptions) if every else [choice.middleware]
-        known = sorted({row.name for name in chosen if name in descriptions for row in descriptions[name].options})
+        allowed = sorted({row.name for name in chosen if name in descriptions for row in descriptions[name].options})
         for option in choice.options if every or choice.middleware in descriptions else ():
             problem = f"`{choice.middleware}` has no option `{option}`"
-            yield ("middlewares", number, "options", option), problem, option, known
+            yield ("middlewares", number, "options", option), problem, option, allowed
 
 
 def _profiles(
     choices: Sequence[MiddlewareChoice], profiles: Sequence[str], descriptions: Mapping[str, Description]
 ) -> Choices:
-    known = sorted({profile for description in descriptions.values() for profile in description.profiles})
+    allowed = sorted({profile for description in descriptions.values() for profile in description.profiles})
     for profile in profiles:
-        yield ("profiles",), f"no middleware has a profile `{profile}`", profile, known
+        yield ("profiles",), f"no middleware has a profile `{profile}`", profile, allowed
     for number, choice in enumerate(choices):
         for profile in choice.profiles or ():
-            yield ("middlewares", number, "profiles"), f"no middleware has a profile `{profile}`", profile, known
+            yield ("middlewares", number, "profiles"), f"no middleware has a profile `{profile}`", profile, allowed
 
 
 def check_claims(loaded: LoadedSuite, experiments: Sequence[Experiment], left_out: Collection[str] = ()) -> None:
@@ -111,13 +111,13 @@ def _without_middleware(selection: Selection) -> Selection:
 def _refusal(loaded: LoadedSuite, number: int, selection: Selection, experiments: Sequence[Experiment]) -> SuiteError:
     document = read_document(loaded.text, file=loaded.file)
     for name, value in selection.factors:
-        known = _values(name, experiments)
-        if not known:
+        values = _values(name, experiments)
+        if not values:
             factors = sorted({factor for experiment in experiments for factor in experiment.factors} | {STREAM})
             return document.error(f"no factor `{name}`", ("claims", number), closest_first(name, factors))
         if not any(is_selected(experiment, Selection(((name, value),))) for experiment in experiments):
             problem = f"no experiment of the suite has {name}={value}"
-            return document.error(problem, ("claims", number), f"{name}: {closest_first(value, known)}")
+            return document.error(problem, ("claims", number), f"{name}: {closest_first(value, values)}")
     return document.error(
         f"no experiment of the suite has all of {selection}",
         ("claims", number),

@@ -55,8 +55,8 @@ class PlannedPaper:
     def experiments(self, suite: str) -> tuple[Experiment, ...]:
         """What is planned of a suite; nothing of one that can't run here."""
         order = self.orders.get(suite)
-        own = {trial.experiment.id: trial.experiment for trial in order.trials} if order else {}
-        return tuple(own.values())
+        by_id = {trial.experiment.id: trial.experiment for trial in order.trials} if order else {}
+        return tuple(by_id.values())
 
 
 def plan_paper(paper: LoadedPaper, extent: Extent) -> PlannedPaper:
@@ -87,7 +87,7 @@ def lacking(trials: Sequence[Trial]) -> dict[str, str]:
         )
         and _containers_missing(),
     }
-    return {what: reason for what, reason in needs.items() if reason}
+    return {need: reason for need, reason in needs.items() if reason}
 
 
 def _containers_missing() -> str | None:

@@ -43,8 +43,8 @@ def conditions(context: typer.Context, incomplete: str) -> list[str]:
         experiments = expand(suite, available=list(workers()))
     except MiddlemarkError:
         return []
-    known = dict.fromkeys(f"{name}={value}" for e in experiments for name, value in e.factors.items())
-    return [condition for condition in known if condition.startswith(incomplete)]
+    written = dict.fromkeys(f"{name}={value}" for e in experiments for name, value in e.factors.items())
+    return [condition for condition in written if condition.startswith(incomplete)]
 
 
 def papers(incomplete: str) -> list[str]:

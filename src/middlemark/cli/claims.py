@@ -51,19 +51,19 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
     claims = _claims(file, claim or [])
     findings = analysed(run, trust=trust)
-    found = judge_claims(claims, findings.claimable) if claims else judge_own_claims(findings)
-    _check_any(found, run)
+    judged = judge_claims(claims, findings.claimable) if claims else judge_own_claims(findings)
+    _check_any(judged, run)
     if as_json:
-        say(json.dumps({"claims": as_data(found)}, indent=2))
+        say(json.dumps({"claims": as_data(judged)}, indent=2))
     else:
         from rich.text import Text
 
         from middlemark.report.elements.screen import Screen
 
         console = Screen()
-        print_claims(found, console)
+        print_claims(judged, console)
         console.print(Text(READING, "dim"))
-    _check(found, fail_if)
+    _check(judged, fail_if)
 
 
 def _claims(file: str | None, texts: "Sequence[str]") -> "list[Claim]":
@@ -73,17 +73,17 @@ def _claims(file: str | None, texts: "Sequence[str]") -> "list[Claim]":
     return [*(load_claims(file) if file is not None else ()), *parse_claims(texts)]
 
 
-def _check_any(found: "Sequence[JudgedClaim]", run: Path) -> None:
+def _check_any(judged: "Sequence[JudgedClaim]", run: Path) -> None:
     from middlemark.errors import UsageError
 
-    if not found:
+    if not judged:
         raise UsageError(
             "the run's suite has no claims, and none is given",
             remedy=f"middlemark claims {run} --claim 'no loss[reliability=reliable]'",
         )
 
 
-def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
+def _check(judged: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
     from middlemark.analysis.decisions.claims import decisive
     from middlemark.analysis.verdicts.judge import Judgement
     from middlemark.errors import ResultsNotAccepted
@@ -94,7 +94,7 @@ def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
         FailIf.REFUTED: {Judgement.REFUTED},
         FailIf.UNDECIDED: {Judgement.REFUTED, Judgement.UNDECIDED},
     }[fail_if]
-    deciding = decisive(found)
+    deciding = decisive(judged)
     if any(claim.judgement in refused for claim in deciding):
         raise ResultsNotAccepted(
             headline(deciding), remedy="more trials make the intervals narrower; the table has the effects"

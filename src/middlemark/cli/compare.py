@@ -24,8 +24,8 @@ def check_sides(command: str, runs: Sequence[Path], by: str | None, base: str | 
     """Refuses anything but several runs, or one run and a factor."""
     from middlemark.errors import UsageError
 
-    one = len(runs) == 1
-    if one is (by is None) and (not one or not _has_sides(runs[0], trust)):
+    is_single = len(runs) == 1
+    if is_single is (by is None) and (not is_single or not _has_sides(runs[0], trust)):
         several = "two runs" if command == "compare" else "runs of the base and the head"
         others = f"{runs[0]} OTHER_RUN" if command == "compare" else f"BASE_1 BASE_2 BASE_3 {runs[-1]}"
         raise UsageError(
@@ -113,39 +113,39 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         if second
         else pair_within(first, by, base, chosen, trust=trust)
     )
-    found = (
+    compared = (
         compare_metrics(pairs.pairs, metrics, margin / 100)
         if metrics
         else compare_usual_metrics(pairs.pairs, margin / 100, streams=streams)
     )
-    _check_metrics(found, metrics or usual_metrics())
+    _check_metrics(compared, metrics or usual_metrics())
     if as_json:
-        _print_data(found, pairs, margin / 100)
+        _print_data(compared, pairs, margin / 100)
         return
     from middlemark.report.conclusions.comparison import print_compared
     from middlemark.report.elements.screen import Screen
     from middlemark.report.output.terminal import print_over_settings
 
-    print_compared(found, margin / 100, Screen())
-    print_over_settings(over_settings(found), Screen())
+    print_compared(compared, margin / 100, Screen())
+    print_over_settings(over_settings(compared), Screen())
     for text in pairs.alone:
         say(text)
     if not metrics and not streams and any(pair.sides[0].experiment.chains for pair in pairs.pairs):
         say("For pipelines the chains are compared; --streams adds every stream.")
 
 
-def _print_data(found: "Sequence[MetricComparison]", pairs: "Pairs", margin: float) -> None:
+def _print_data(compared: "Sequence[MetricComparison]", pairs: "Pairs", margin: float) -> None:
     from middlemark.analysis.compare.metrics import over_settings
     from middlemark.report.conclusions import digest as means
     from middlemark.report.conclusions.comparison import comparison_data
 
-    said = {
+    document = {
         "margin_share": margin,
-        "comparisons": comparison_data(found),
-        "over_settings": means.means_data(over_settings(found)),
+        "comparisons": comparison_data(compared),
+        "over_settings": means.means_data(over_settings(compared)),
         "alone": pairs.alone,
     }
-    say(json.dumps(said, indent=2))
+    say(json.dumps(document, indent=2))
 
 
 def _check_streams(streams: bool, figure: list[str] | None) -> None:
@@ -158,10 +158,10 @@ def _check_streams(streams: bool, figure: list[str] | None) -> None:
         )
 
 
-def _check_metrics(found: "Sequence[object]", metrics: "Sequence[Metric]") -> None:
+def _check_metrics(compared: "Sequence[object]", metrics: "Sequence[Metric]") -> None:
     from middlemark.errors import UsageError
 
-    if not found:
+    if not compared:
         raise UsageError(
             f"no stream of these runs has {', '.join(metric.name for metric in metrics)}",
             remedy="messages have a latency, ping-pongs a round trip; `middlemark report` shows all metrics",

@@ -78,48 +78,48 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         if len(runs) == 1
         else compare.pair_with_bases(runs, chosen, across_machines=across_machines, trust=trust)
     )
-    found = judge_conditions(pairs.pairs, conditions)
+    judged = judge_conditions(pairs.pairs, conditions)
     if junit_file is not None:
-        write_text(junit_file, junit(found, pairs))
+        write_text(junit_file, junit(judged, pairs))
     if markdown_file is not None:
-        write_text(markdown_file, markdown(found, pairs, undecided_fails=undecided is Undecided.FAIL))
+        write_text(markdown_file, markdown(judged, pairs, undecided_fails=undecided is Undecided.FAIL))
     if as_json:
-        say(json.dumps({"conditions": as_data(found), "alone": pairs.alone}, indent=2))
+        say(json.dumps({"conditions": as_data(judged), "alone": pairs.alone}, indent=2))
     else:
         from middlemark.report.elements.screen import Screen
 
-        print_gated(found, Screen())
+        print_gated(judged, Screen())
         for name in pairs.alone:
             say(name)
-    _check(found, fail_if, pairs, undecided_fails=undecided is Undecided.FAIL)
+    _check(judged, fail_if, pairs, undecided_fails=undecided is Undecided.FAIL)
 
 
 def _check(
-    found: "Sequence[JudgedCondition]", fail_if: "Sequence[str]", pairs: "Pairs", *, undecided_fails: bool
+    judged: "Sequence[JudgedCondition]", fail_if: "Sequence[str]", pairs: "Pairs", *, undecided_fails: bool
 ) -> None:
     from middlemark.analysis.verdicts.across_runs import TOO_FEW_RUNS
     from middlemark.analysis.verdicts.judge import Judgement
     from middlemark.errors import ResultsNotAccepted, UsageError
     from middlemark.report.conclusions.gate import headline
 
-    judged = {condition.condition.text for condition in found}
-    idle = [text for text in fail_if if " ".join(text.split()) not in judged]
+    texts = {condition.condition.text for condition in judged}
+    idle = [text for text in fail_if if " ".join(text.split()) not in texts]
     if idle:
         raise UsageError(
             f"no stream of these runs has the metric of `{idle[0]}`",
             remedy="messages have a latency, ping-pongs a round trip; `middlemark report` shows all metrics",
         )
     refused = {Judgement.REFUTED, *([Judgement.UNDECIDED] if undecided_fails else [])}
-    if any(condition.result.judgement in refused for condition in found):
+    if any(condition.result.judgement in refused for condition in judged):
         remedy = "more trials make the intervals narrower; the table has the values"
         if any(pair.base_runs for pair in pairs.pairs):
             remedy = "more runs of the base make the intervals narrower; the table has the values"
-        if any(condition.result.reason == TOO_FEW_RUNS for condition in found):
+        if any(condition.result.reason == TOO_FEW_RUNS for condition in judged):
             remedy = "give three or more runs of the base before the head, or measure both in alternation with "
             remedy += "`middlemark run --against`"
-        if all(condition.result.judgement is not Judgement.REFUTED for condition in found):
+        if all(condition.result.judgement is not Judgement.REFUTED for condition in judged):
             remedy += "; with --undecided pass, only significantly worse metrics fail"
-        raise ResultsNotAccepted(headline(found), remedy=remedy)
+        raise ResultsNotAccepted(headline(judged), remedy=remedy)
     if undecided_fails and pairs.gone:
         raise ResultsNotAccepted(
             f"head was not measured in all experiments of the base: {'; '.join(pairs.gone)}",

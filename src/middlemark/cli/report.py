@@ -119,8 +119,8 @@ def export_command(
     loaded = load(run, trust=trust, on_measuring=measuring(run))
     folder = out or run / kind
     written = export(loaded, kind, folder)
-    what = "percentile tables" if kind is ExportFormat.HGRM else "files"
-    say(f"{len(written)} {what}: {folder}")
+    contents = "percentile tables" if kind is ExportFormat.HGRM else "files"
+    say(f"{len(written)} {contents}: {folder}")
     boundary.check_damage(loaded.damaged)
 
 

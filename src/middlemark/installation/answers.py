@@ -80,9 +80,9 @@ def answer_of(
 
 def _heard(process: subprocess.Popen[bytes], deadline: float, most_bytes: int) -> Answer:
     output, errors = cast("IO[bytes]", process.stdout), cast("IO[bytes]", process.stderr)
-    said = {output.fileno(): bytearray(), errors.fileno(): bytearray()}
+    buffers = {output.fileno(): bytearray(), errors.fileno(): bytearray()}
     with selectors.DefaultSelector() as selector:
-        for number in said:
+        for number in buffers:
             selector.register(number, selectors.EVENT_READ)
         while selector.get_map():
             ready = selector.select(max(deadline - time.monotonic(), 0))
@@ -90,10 +90,10 @@ def _heard(process: subprocess.Popen[bytes], deadline: float, most_bytes: int) -
                 raise subprocess.TimeoutExpired(process.args, 0)
             for key, _ in ready:
                 part = os.read(key.fd, 1 << 16)
-                said[key.fd] += part
+                buffers[key.fd] += part
                 if not part:
                     selector.unregister(key.fd)
-            if sum(map(len, said.values())) > most_bytes:
+            if sum(map(len, buffers.values())) > most_bytes:
                 raise NoAnswer(f"it says more than {most_bytes >> 20} MiB")
     status = process.wait(max(deadline - time.monotonic(), 0))
-    return Answer(status, bytes(said[output.fileno()]), bytes(said[errors.fileno()]))
+    return Answer(status, bytes(buffers[output.fileno()]), bytes(buffers[errors.fileno()]))

@@ -127,8 +127,8 @@ def _applications(topology: Topology, streams: Sequence[Stream]) -> tuple[Applic
 def _endpoints(process: str, streams: Sequence[Stream]) -> Iterator[Endpoint]:
     for stream in streams:
         for role, holders in ((Role.PUBLISHER, stream.publishers), (Role.SUBSCRIBER, stream.subscribers)):
-            own = (index for index, holder in enumerate(holders) if holder == process)
-            yield from (Endpoint(stream=stream.name, role=role, index=index) for index in own)
+            indices = (index for index, holder in enumerate(holders) if holder == process)
+            yield from (Endpoint(stream=stream.name, role=role, index=index) for index in indices)
 
 
 def _subjects(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> Iterator[Subject]:
@@ -146,9 +146,9 @@ def _subjects(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> Iterator
             yield from _configurations(demand, choice, name, profiles[name])
 
 
-def _configurations(demand: Demand, choice: MiddlewareChoice, name: str, there: Sequence[str]) -> Iterator[Subject]:
+def _configurations(demand: Demand, choice: MiddlewareChoice, name: str, profiles: Sequence[str]) -> Iterator[Subject]:
     requested = choice.profiles or demand.profiles
-    chosen = there if requested is None else [profile for profile in requested if profile in there]
+    chosen = profiles if requested is None else [profile for profile in requested if profile in profiles]
     for profile, values in product(chosen, product(*choice.options.values())):
         yield Subject(name, profile, dict(zip(choice.options, values, strict=True)), demand.delivery)
 

@@ -222,11 +222,11 @@ class Experiment(Model):
 
     @model_validator(mode="after")
     def _names_what_it_has(self) -> Self:
-        for what, named, there in self._named():
-            if not set(named) <= set(there):
-                raise ValueError(f"it names {what} that do not exist: {', '.join(sorted(set(named) - set(there)))}")
-            if len(set(there)) < len(there):
-                raise ValueError(f"it has {what} twice")
+        for kind, named, existing in self._named():
+            if not set(named) <= set(existing):
+                raise ValueError(f"it names {kind} that do not exist: {', '.join(sorted(set(named) - set(existing)))}")
+            if len(set(existing)) < len(existing):
+                raise ValueError(f"it has {kind} twice")
         return self
 
     def _named(self) -> Iterator[tuple[str, list[str], list[str]]]:

@@ -73,8 +73,8 @@ def planned_pipeline(workload: Workload, defaults: NodeDefaults, topology: Topol
     applications = tuple(
         Application(name=name, host=host, endpoints=_endpoints(name, made)) for name, host in host_of.items()
     )
-    known = {node.node: node for node in nodes}
-    chains = tuple(_chain(chain, known) for chain in workload.chains or ())
+    by_name = {node.node: node for node in nodes}
+    chains = tuple(_chain(chain, by_name) for chain in workload.chains or ())
     return Pipeline(applications, _streams(nodes, defaults, application_of, readers), made, chains)
 
 
@@ -153,12 +153,12 @@ def _readers(nodes: tuple[Node, ...], stream: str) -> list[str]:
 def _rates(nodes: tuple[Node, ...], source_hz: float | None) -> dict[str, float]:
     """How often each node runs in a second at most, in the long run; infinite where nothing bounds it."""
     sender = {output.stream: node.node for node in nodes for output in node.outputs}
-    known = {node.node: node for node in nodes}
+    by_name = {node.node: node for node in nodes}
     rates: dict[str, float] = {}
 
     def rate_of(name: str) -> float:
         if name not in rates:
-            node = known[name]
+            node = by_name[name]
             incoming = [rate_of(sender[entry.stream]) for entry in node.inputs]
             if node.runs_on is not None:
                 rates[name] = sum(incoming) if node.runs_on is Readiness.ANY else min(incoming)
@@ -201,17 +201,17 @@ def _take(node: Node, entry: NodeInput) -> planned.TakeNewest | planned.TakeQueu
 
 
 def _endpoints(application: str, nodes: tuple[planned.Node, ...]) -> tuple[Endpoint, ...]:
-    own = [node for node in nodes if node.application == application]
-    inputs = [(entry.stream, Role.SUBSCRIBER, entry.subscriber) for node in own for entry in node.inputs]
-    outputs = [(stream, Role.PUBLISHER, 0) for node in own for stream in node.outputs]
+    of_application = [node for node in nodes if node.application == application]
+    inputs = [(entry.stream, Role.SUBSCRIBER, entry.subscriber) for node in of_application for entry in node.inputs]
+    outputs = [(stream, Role.PUBLISHER, 0) for node in of_application for stream in node.outputs]
     return tuple(Endpoint(stream=stream, role=role, index=index) for stream, role, index in inputs + outputs)
 
 
-def _chain(chain: Chain, known: Mapping[str, Node]) -> planned.Chain:
+def _chain(chain: Chain, by_name: Mapping[str, Node]) -> planned.Chain:
     pairs = zip(chain.path, chain.path[1:], strict=False)
     return planned.Chain(
         name=chain.chain,
         nodes=chain.path,
-        streams=tuple(stream_between(known[before], known[after])[0] for before, after in pairs),
+        streams=tuple(stream_between(by_name[before], by_name[after])[0] for before, after in pairs),
         deadline_ns=chain.deadline,
     )

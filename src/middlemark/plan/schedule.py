@@ -181,19 +181,23 @@ def replanned(requested: Suite | Demand, stored: Sequence[Trial]) -> tuple[Trial
     """The trials that the suite's plan has in place of the stored ones: the same, unless those are of another plan."""
     if not stored:
         return ()
-    known = {experiment.id: experiment for experiment in _experiments(requested, stored)}
+    by_id = {experiment.id: experiment for experiment in _experiments(requested, stored)}
     steps = {(trial.block, trial.experiment.id): trial.step for trial in stored if trial.step is not None}
     observe = (requested.observe or ()) if isinstance(requested, Suite) else observed(requested)
-    blocks = [_block(number, stored, known) for number in range(1, stored[-1].block + 1)] if _is_short(stored) else []
+    blocks = [_block(number, stored, by_id) for number in range(1, stored[-1].block + 1)] if _is_short(stored) else []
     trials: tuple[Trial, ...] = ()
     for number, experiments in enumerate(blocks, start=1):
         if number > 1:
-            at = {
+            search_steps = {
                 experiment.id: steps[number, experiment.id]
                 for experiment in experiments
                 if experiment.search is not None
             }
-            trials += next_block(trials, experiments, seed=requested.seed, observe=observe, steps=at) if trials else ()
+            trials += (
+                next_block(trials, experiments, seed=requested.seed, observe=observe, steps=search_steps)
+                if trials
+                else ()
+            )
         else:
             at_least = 10 ** (len(stored[0].id.partition("-")[0]) - 1)
             trials = order_trials(experiments, blocks=1, seed=requested.seed, observe=observe, most_trials=at_least)
@@ -219,17 +223,21 @@ def _experiments(requested: Suite | Demand, stored: Sequence[Trial]) -> Sequence
     return on_both_sides(experiments) if any(trial.experiment.side for trial in stored) else experiments
 
 
-def _block(number: int, stored: Sequence[Trial], known: Mapping[str, Experiment]) -> list[Experiment]:
+def _block(number: int, stored: Sequence[Trial], by_id: Mapping[str, Experiment]) -> list[Experiment]:
     """The experiments of one block, as the suite has them; what it hasn't is left out, and so missed by the caller."""
     by_experiment = {trial.experiment.id: trial for trial in stored if trial.block == number}
-    planned = (known.get(name) or _at_its_step(trial, known) for name, trial in by_experiment.items())
+    planned = (by_id.get(name) or _at_its_step(trial, by_id) for name, trial in by_experiment.items())
     return [experiment for experiment in planned if experiment is not None]
 
 
-def _at_its_step(stored: Trial, known: Mapping[str, Experiment]) -> Experiment | None:
+def _at_its_step(stored: Trial, by_id: Mapping[str, Experiment]) -> Experiment | None:
     """The step of one of the suite's searches that a stored trial says it is."""
-    for first in known.values():
-        search, own = first.search, stored.experiment
-        if search is not None and search == own.search and search_key(first, search) == search_key(own, search):
+    for first in by_id.values():
+        search, experiment = first.search, stored.experiment
+        if (
+            search is not None
+            and search == experiment.search
+            and search_key(first, search) == search_key(experiment, search)
+        ):
             return None if stored.step is None else at_step(first, search, stored.step.step)
     return None

@@ -170,8 +170,8 @@ class Stream(Model):
 
     def most_messages(self, window_ns: int) -> int:
         """The most messages that one publisher may send within the window."""
-        of = self.pattern if self.recorded is None else self.recorded
-        return min(of.most_messages(window_ns), _MOST_MESSAGES)
+        schedule = self.pattern if self.recorded is None else self.recorded
+        return min(schedule.most_messages(window_ns), _MOST_MESSAGES)
 
     def message_bytes(self, sequence: int) -> int:
         """The size of one message, by its place in the window."""

@@ -274,8 +274,8 @@ class TrialRecord(Model):
     def clocks_apart_ns(self, first: Sequence[str], second: Sequence[str]) -> int:
         """The same of a time from any of some applications to any of others; on one host it is by one clock."""
         host_of = self._host_of()
-        pairs = {(host_of[one], host_of[other]) for one in first for other in second}
-        return max((self._bound_of(one) + self._bound_of(other) for one, other in pairs if one != other), default=0)
+        pairs = {(host_of[application], host_of[peer]) for application in first for peer in second}
+        return max((self._bound_of(host) + self._bound_of(peer) for host, peer in pairs if host != peer), default=0)
 
     def clock_bound_at_ns(self, application: str) -> int:
         """The same of a time from an instant of this machine, as the common start or a fault, to an application's."""

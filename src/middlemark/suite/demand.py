@@ -74,14 +74,14 @@ class RecordedMessages(Named):
         """These messages with the values from the file."""
         topic = self.topic or stream_topic
         table = _table(self.file, suite_files)
-        own = table.filter(table["topic"] == topic).sort("at_ns")
-        if own.is_empty():
-            known = table["topic"].unique().sort().to_list()
-            raise refusal(f"`{self.file}` has no message of `{topic}`", allowed=closest_first(topic, known))
-        sizes = own["size_bytes"].clip(SMALLEST_MESSAGE_BYTES)
+        messages = table.filter(table["topic"] == topic).sort("at_ns")
+        if messages.is_empty():
+            topics = table["topic"].unique().sort().to_list()
+            raise refusal(f"`{self.file}` has no message of `{topic}`", allowed=closest_first(topic, topics))
+        sizes = messages["size_bytes"].clip(SMALLEST_MESSAGE_BYTES)
         return self.model_copy(
             update={
-                "offsets_ns": tuple(own["at_ns"].to_list()),
+                "offsets_ns": tuple(messages["at_ns"].to_list()),
                 "sizes_bytes": tuple(sizes.to_list()),
                 "period_ns": period_ns(table["at_ns"].max(), Counter(table["topic"])),
             }

@@ -112,8 +112,8 @@ def load_topologies(name_or_file: str) -> tuple[Topology, ...]:
 
 
 def _topologies_of(file: str) -> tuple[TopologyChoice, ...]:
-    known = [*COUNTED_TOPOLOGIES, *shipped_topologies(), *shipped_suite_names()]
-    text = _read_file(file, "a topology, a shipped suite", known)
+    names = [*COUNTED_TOPOLOGIES, *shipped_topologies(), *shipped_suite_names()]
+    text = _read_file(file, "a topology, a shipped suite", names)
     document = read_document(text, file=file)
     if isinstance(document.data, dict) and "suite" in document.data:
         return parse_suite(text, file=file, suite_files=SuiteFiles(Path(file).parent)).topologies
@@ -152,15 +152,15 @@ def shipped_suite_names() -> tuple[str, ...]:
 @cache
 def _shipped_suite_files() -> dict[str, Traversable]:
     """The files of the suites that ship, by name, in whichever folder they are."""
-    found: dict[str, Traversable] = {}
+    files: dict[str, Traversable] = {}
     folders = [_SHIPPED / "suites"]
     while folders:
         for entry in folders.pop().iterdir():
             if entry.is_dir():
                 folders.append(entry)
             elif entry.name.endswith(".yaml"):
-                found[entry.name.removesuffix(".yaml")] = entry
-    return found
+                files[entry.name.removesuffix(".yaml")] = entry
+    return files
 
 
 def parse_suite(text: str, *, file: str, suite_files: SuiteFiles | None = None) -> Suite:
@@ -219,13 +219,13 @@ def _validate(adapter: TypeAdapter[_T], document: Document, context: dict[str, o
         raise document.error(*explain(first), within=within(first)) from error
 
 
-def _read_file(file: str, otherwise: str, known: Sequence[str]) -> str:
+def _read_file(file: str, otherwise: str, names: Sequence[str]) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise SuiteError("this is not UTF-8 text", file=file, allowed="a YAML file") from error
     except (FileNotFoundError, ValueError) as error:
-        remedy = f"there are: {closest_first(file, known)}" if known else "name an existing file"
+        remedy = f"there are: {closest_first(file, names)}" if names else "name an existing file"
         raise UsageError(f"`{file}` is neither {otherwise} nor a file", remedy=remedy) from error
     except OSError as error:
         raise SuiteError(f"it can't be read: {error.strerror}", file=file) from error

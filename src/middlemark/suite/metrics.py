@@ -209,23 +209,23 @@ def metric_named(written: str) -> Metric:
         raise UsageError(context["problem"], remedy=f"metrics: {context['allowed']}") from error
 
 
-def metric_of(level: str | None, what: str) -> Metric:
+def metric_of(level: str | None, quantity: str) -> Metric:
     """The metric of a name's parts; refuses an unknown name, with the known ones, as a suite's errors do."""
-    plain = next((metric for metric in PLAIN if metric.name == what), None)
+    plain = next((metric for metric in PLAIN if metric.name == quantity), None)
     if level is None and plain is not None:
         return plain
-    if level is None or what not in DISTRIBUTIONS:
-        known = [f"p99({name})" for name in DISTRIBUTIONS] + [metric.name for metric in PLAIN]
-        written = what if level is None else f"{level}({what})"
-        raise refusal(f"`{written}` is no metric", allowed=closest_first(written, known))
+    if level is None or quantity not in DISTRIBUTIONS:
+        names = [f"p99({name})" for name in DISTRIBUTIONS] + [metric.name for metric in PLAIN]
+        written = quantity if level is None else f"{level}({quantity})"
+        raise refusal(f"`{written}` is no metric", allowed=closest_first(written, names))
     level = "median" if level == "p50" else level
     if level not in LEVEL_NAMES:
-        problem = f"`{level}({what})`: there is no `{level}`"
+        problem = f"`{level}({quantity})`: there is no `{level}`"
         raise refusal(problem, allowed=f"before the bracket: {', '.join(LEVEL_NAMES)}")
-    kind = DISTRIBUTIONS[what]
+    kind = DISTRIBUTIONS[quantity]
     stored_name = moment_metric(kind, level) if level in MOMENTS else quantile_metric(kind, _stored_level(level))
     dimension = Dimension.NUMBER if level == "kurtosis" else Dimension.TIME
-    name = f"{level}({what})"
+    name = f"{level}({quantity})"
     return Metric(name, stored_name, dimension, of_chain=kind in OF_CHAINS, is_usual=name in USUAL_QUANTILES)
 
 

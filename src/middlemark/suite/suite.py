@@ -100,10 +100,10 @@ class Exclusion(Model):
 
     def factors(self) -> dict[str, frozenset[str]]:
         """For each factor of the rule, the values it names, as an experiment's factors are written."""
-        own = {name: getattr(self, name) for name in self.model_fields_set - {"options"}}
+        named = {name: getattr(self, name) for name in self.model_fields_set - {"options"}}
         options = {f"option.{name}": values for name, values in self.options.items()}
         return {
-            name: frozenset(factor_text(name, value) for value in values) for name, values in (own | options).items()
+            name: frozenset(factor_text(name, value) for value in values) for name, values in (named | options).items()
         }
 
 
@@ -211,12 +211,12 @@ class Suite(Model):
     @model_validator(mode="after")
     def _rules_name_what_there_is(self) -> Self:
         for number, rule in enumerate(self.exclude):
-            for factor, known in self._names().items():
+            for factor, allowed in self._names().items():
                 for name in getattr(rule, factor) or ():
-                    if known and name not in known:
+                    if allowed and name not in allowed:
                         raise refusal(
                             f"the suite has no {factor} `{name}`",
-                            allowed=closest_first(name, known),
+                            allowed=closest_first(name, allowed),
                             at=("exclude", number, factor),
                         )
         return self
@@ -226,11 +226,11 @@ class Suite(Model):
         names = self._names()
         for number, claim in enumerate(self.claims):
             for factor, value in (pair for selection in claim.selections for pair in selection.factors):
-                known = names.get(factor)
-                if known and value not in known:
+                allowed = names.get(factor)
+                if allowed and value not in allowed:
                     raise refusal(
                         f"the suite has no {factor} `{value}`",
-                        allowed=closest_first(value, known),
+                        allowed=closest_first(value, allowed),
                         at=("claims", number),
                     )
         return self

@@ -65,9 +65,9 @@ class Capture:
         self._observer.tell({"command": "stop"})
         links: dict[str, Frames] = {}
         with self._observer.understood():
-            while (said := self._observer.hear())["event"] == "link":
-                links[said["name"]] = Frames(**{name: said[name] for name in Frames.model_fields})
-            return Captured(int(said["file_bytes"]), links)
+            while (event := self._observer.hear())["event"] == "link":
+                links[event["name"]] = Frames(**{name: event[name] for name in Frames.model_fields})
+            return Captured(int(event["file_bytes"]), links)
 
     def end(self) -> None:
         """Ends the observer."""
@@ -111,16 +111,16 @@ class Sampler:
         self._observer.tell({"command": "stop"})
         sampled, rows = Sampled(), {"process": list[dict[str, Any]](), "machine": list[dict[str, Any]]()}
         with self._observer.understood():
-            while (said := self._observer.hear())["event"] != "done":
-                row = said | {"at_ns": said["at_ns"] - self._ahead_ns}
+            while (event := self._observer.hear())["event"] != "done":
+                row = event | {"at_ns": event["at_ns"] - self._ahead_ns}
                 rows[row.pop("event")].append(row)
             for row in rows["machine"]:
                 row["host"] = self._host
             sampled.processes = _frame(rows["process"], PROCESSES_SCHEMA)
             sampled.machine = _frame(rows["machine"], MACHINE_SCHEMA)
-            sampled.unavailable |= {str(what): str(why) for what, why in dict(said["unavailable"]).items()}
-            if said["missed"]:
-                sampled.unavailable["samples"] = f"{said['missed']} were not taken: the observer was late"
+            sampled.unavailable |= {str(name): str(why) for name, why in dict(event["unavailable"]).items()}
+            if event["missed"]:
+                sampled.unavailable["samples"] = f"{event['missed']} were not taken: the observer was late"
         return sampled
 
     def end(self) -> None:
@@ -169,8 +169,8 @@ class KernelPath:
         """Completes the recording."""
         self._observer.tell({"command": "stop"})
         with self._observer.understood():
-            said = self._observer.hear("done")
-            return Recorded(**{name: said[name] for name in Recorded.model_fields})
+            event = self._observer.hear("done")
+            return Recorded(**{name: event[name] for name in Recorded.model_fields})
 
     def end(self) -> None:
         """Ends it, whether or not it is complete."""

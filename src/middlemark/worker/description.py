@@ -68,12 +68,14 @@ def resolved_delivery(description: Description, profile: str, requested: Deliver
 
 def distinct_profiles(description: Description) -> tuple[str, ...]:
     """The profiles, without those that set the same as one before: what `tuned` is too is measured once."""
-    found: list[str] = []
+    names: list[str] = []
     for name, profile in description.profiles.items():
         chosen = (profile.delivery, profile.options)
-        if all(chosen != (known.delivery, known.options) for known in map(description.profiles.__getitem__, found)):
-            found.append(name)
-    return tuple(found)
+        if all(
+            chosen != (earlier.delivery, earlier.options) for earlier in map(description.profiles.__getitem__, names)
+        ):
+            names.append(name)
+    return tuple(names)
 
 
 def needed_services(description: Description, profile: str, options: dict[str, OptionValue]) -> list[ServiceNeed]:

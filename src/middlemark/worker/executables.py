@@ -67,11 +67,11 @@ def _loads(worker: Path) -> bool:
 
 def worker(middleware: str) -> Path:
     """The worker of one middleware."""
-    known = workers()
-    if middleware in known:
-        return known[middleware]
+    paths = workers()
+    if middleware in paths:
+        return paths[middleware]
     build = next((build for build in builds() if build.worker == middleware and build.reason), None)
-    why = f": the build left it out, {build.reason}" if build else f"; there are: {', '.join(known) or 'none'}"
+    why = f": the build left it out, {build.reason}" if build else f"; there are: {', '.join(paths) or 'none'}"
     raise EnvironmentNotReady(
         f"there is no worker for `{middleware}`{why}",
         remedy=f"`middlemark doctor` says what is missing; workers elsewhere: {FOLDERS_VARIABLE}=FOLDER",
@@ -174,11 +174,11 @@ def libraries(executable: Path) -> Iterator[Path]:
             f"the libraries of {executable} are not known: {listing.stderr.strip()}", remedy=f"try it: ldd {executable}"
         )
     for line in listing.stdout.splitlines():
-        name, _, found = line.strip().partition(" => ")
-        if found.startswith("not found"):
+        name, _, location = line.strip().partition(" => ")
+        if location.startswith("not found"):
             raise EnvironmentNotReady(
                 f"{executable} needs {name}, which is not there", remedy="build the workers again: `make workers`"
             )
-        path = (found or name).partition(" (")[0]
+        path = (location or name).partition(" (")[0]
         if path.startswith("/"):  # the kernel's own page has no file
             yield Path(path).resolve()

@@ -26,10 +26,10 @@ OF_THE_MACHINE = {"kernel", "machine"}
 """What may differ between the test-beds of a fleet, as the machine is a factor; all else must be the campaign's."""
 
 
-def same_build(there: dict[str, str], required: dict[str, str]) -> tuple[str, ...]:
+def same_build(build: dict[str, str], required: dict[str, str]) -> tuple[str, ...]:
     """In what a test-bed's build differs from the one that a campaign requires, in words; empty where in nothing."""
     needed = {name: value for name, value in required.items() if name not in OF_THE_MACHINE}
-    return differing(needed, {name: there.get(name, "") for name in needed})
+    return differing(needed, {name: build.get(name, "") for name in needed})
 
 
 def measure_block(manifest: Manifest, folder: Path, is_wanted: Callable[[], bool]) -> Parcel:

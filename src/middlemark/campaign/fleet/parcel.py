@@ -95,8 +95,8 @@ def unpacked(path: Path, trials: Sequence[Trial]) -> list[TrialFolder]:
                 unpack(file.fileno(), into, UNPACKED_WITHIN_S, expected=_FILE)
         except Refused as refused:
             raise StoreError(path, f"what came from a test-bed is refused: {refused}") from refused
-    there = {folder.name for folder in into.iterdir()}
-    if strange := there ^ {trial.id for trial in trials}:
+    names = {folder.name for folder in into.iterdir()}
+    if strange := names ^ {trial.id for trial in trials}:
         raise StoreError(path, f"it is not of the trials that were handed out: {', '.join(sorted(strange))}")
     return [TrialFolder(folder_inside(into, trial.id)) for trial in trials]
 

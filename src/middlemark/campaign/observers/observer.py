@@ -74,7 +74,7 @@ R = TypeVar("R", bound=RunningProgram)
 class ObserverProgram(Generic[R]):
     """One program for as long as a trial needs it; none runs before it is begun, nor after it broke."""
 
-    what: str
+    subject: str
     """What it should see."""
     unavailable: dict[str, str]
     """The observer's reasons for what could not be seen."""
@@ -86,7 +86,7 @@ class ObserverProgram(Generic[R]):
         try:
             yield
         except (EnvironmentUnusable, StoreError, OSError) as lacking:
-            self.unavailable[self.what] = " ".join(str(lacking).splitlines())
+            self.unavailable[self.subject] = " ".join(str(lacking).splitlines())
             self.end()
 
     def end(self) -> None:

@@ -57,7 +57,9 @@ class ResourceObserver(TrialObserver):
                 with program.attempt():
                     sampled = program.running.finish()
                     self._sampled.append(sampled)
-                    self.unavailable |= {_of(what, name): reason for what, reason in sampled.unavailable.items()}
+                    self.unavailable |= {
+                        _of(quantity, name): reason for quantity, reason in sampled.unavailable.items()
+                    }
         self.end()
 
     def keep(self, folder: TrialFolder) -> None:
@@ -92,8 +94,8 @@ class ResourceObserver(TrialObserver):
         return {key: pid for key, pid in pids.items() if pid is not None}
 
 
-def _of(what: str, machine: str) -> str:
-    return f"{what} of {machine}" if machine else what
+def _of(quantity: str, machine: str) -> str:
+    return f"{quantity} of {machine}" if machine else quantity
 
 
 @dataclass

@@ -71,7 +71,7 @@ class WireObserver(TrialObserver):
             self._readings.append((ended, time.monotonic_ns(), counters))
 
 
-def unread_hosts(environment: TrialEnvironment, what: str) -> dict[str, str]:
+def unread_hosts(environment: TrialEnvironment, subject: str) -> dict[str, str]:
     """By host that is not in a namespace: why nothing of its interfaces is read."""
     wiring = environment.testbed.wiring
     in_namespaces = set(wiring.holders) if wiring else set()
@@ -80,7 +80,7 @@ def unread_hosts(environment: TrialEnvironment, what: str) -> dict[str, str]:
         for name, host in environment.testbed.hosts.items()
         if name not in in_namespaces
     }
-    return {f"{what} of {name}": f"not available: it is {reason}" for name, reason in reasons.items()}
+    return {f"{subject} of {name}": f"not available: it is {reason}" for name, reason in reasons.items()}
 
 
 def _traffic(name: str, phase: Phase, duration_ns: int, before: LinkCounts, after: LinkCounts) -> LinkTraffic:
@@ -152,15 +152,15 @@ class CaptureObserver(TrialObserver):
         self._program.end()
 
     def _note_missing(self, captured: Captured) -> None:
-        for what, reason in (
+        for fate, reason in (
             (
                 "beyond",
                 "the file had its maximum size: raise `capture: {most: …}`, or keep less of each frame with `snap`",
             ),
             ("lost", "the observer was late"),
         ):
-            if missing := sum(getattr(link, what) for link in captured.links.values()):
-                self.unavailable[f"frames {what}"] = f"{missing} are not in the capture: {reason}"
+            if missing := sum(getattr(link, fate) for link in captured.links.values()):
+                self.unavailable[f"frames {fate}"] = f"{missing} are not in the capture: {reason}"
 
     def _record(self) -> CaptureRecord | None:
         if self._captured is None:

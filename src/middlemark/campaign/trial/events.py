@@ -92,9 +92,9 @@ class EventReader:
         self._over = self._over or outcome
         self._changed.set()
 
-    def note(self, source: str, said: dict[str, object]) -> None:
+    def note(self, source: str, fields: dict[str, object]) -> None:
         """Keeps among the events what the front itself did, and has whoever waits look again."""
-        self._line(time.monotonic_ns(), source, said)
+        self._line(time.monotonic_ns(), source, fields)
         self._changed.set()
 
     def of(self, worker: str, kind: type[M]) -> list[M]:
@@ -144,10 +144,10 @@ class EventReader:
         status = self.exit_status.get(outcome.application)
         return outcome.model_copy(update={"exit_status": status, "last_log_lines": last_lines(log)})
 
-    def _line(self, at_ns: int, worker: str, said: dict[str, object]) -> None:
+    def _line(self, at_ns: int, worker: str, fields: dict[str, object]) -> None:
         """What is said may have fields of the line's own names, which `event_` tells apart."""
         line: dict[str, object] = {"at_ns": at_ns, "process": worker}
-        line |= {f"event_{name}" if name in line else name: value for name, value in said.items()}
+        line |= {f"event_{name}" if name in line else name: value for name, value in fields.items()}
         self.lines.append(json.dumps(line))
 
 

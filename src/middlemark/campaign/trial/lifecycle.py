@@ -142,7 +142,9 @@ class Lifecycle:
 
     def _ended(self) -> list[str]:
         awake = self.environment.kept_awake.ended() if self.environment.kept_awake else []
-        return awake + [f"{what} of {host}" for host, load in self.environment.loads.items() for what in load.ended()]
+        return awake + [
+            f"{condition} of {host}" for host, load in self.environment.loads.items() for condition in load.ended()
+        ]
 
     async def join(self, name: str) -> None:
         """Brings a new process of an application or service into the window under way."""

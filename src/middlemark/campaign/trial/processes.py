@@ -132,7 +132,7 @@ class TrialProcesses:
         """The resident memory of each present process now, with all that it started."""
         pids = {name: self.pid(name) for name in self.living(self.keys)}
         read = {name: procfs.resident_bytes(pid) for name, pid in pids.items() if pid is not None}
-        return {name: found for name, found in read.items() if found is not None}
+        return {name: n_bytes for name, n_bytes in read.items() if n_bytes is not None}
 
     def enter_shared_memory(self) -> None:
         """Enters what shared memory the processes made under names of their own, and closes it to other users."""

@@ -86,8 +86,8 @@ def leftovers(lifecycle: Lifecycle) -> list[InvalidReason]:
 def ended_conditions(lifecycle: Lifecycle) -> list[InvalidReason]:
     """The conditions that were not kept up until all was published."""
     return [
-        InvalidReason(kind=InvalidKind.CONDITION, text=f"{what}, ended before the trial did")
-        for what in lifecycle.ended_conditions
+        InvalidReason(kind=InvalidKind.CONDITION, text=f"{condition}, ended before the trial did")
+        for condition in lifecycle.ended_conditions
     ]
 
 

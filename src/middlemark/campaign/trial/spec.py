@@ -105,9 +105,9 @@ def _services(experiment: Experiment, description: Description) -> list[_Service
     return [(need.service, index, host) for need in needed for index, host in enumerate(hosts[need.per])]
 
 
-def _linked_with(own: _Service, services: Sequence[_Service]) -> list[_Service]:
+def _linked_with(service: _Service, services: Sequence[_Service]) -> list[_Service]:
     """The services that one is linked with: those of its kind before and after it, so that there is no circle."""
-    name, index, _ = own
+    name, index, _ = service
     return [service for service in services if service[0] == name and abs(service[1] - index) == 1]
 
 
@@ -223,7 +223,7 @@ def _node_specs(trial: Trial, application: Application) -> list[contract.NodeSpe
 
 
 def _node_spec(node: Node, number: int, seed: int) -> contract.NodeSpec:
-    inputs = [{"stream": at.stream, "index": at.subscriber, "take": at.take.model_dump()} for at in node.inputs]
+    inputs = [{"stream": i.stream, "index": i.subscriber, "take": i.take.model_dump()} for i in node.inputs]
     return contract.NodeSpec.model_validate(
         {
             "name": node.name,

@@ -118,8 +118,8 @@ def _value(metrics: TrialMetrics, subject: str, metric: str) -> float | None:
 def _rates(metrics: TrialMetrics) -> Iterator[str]:
     """What each overloaded stream was offered and sent."""
     for name in metrics.overloaded:
-        known = (metrics.values.get(Key(stream_subject(name), f"{what}_rate_hz")) for what in ("achieved", "intended"))
-        rates = [f"{value.value:.3g}" for value in known if isinstance(value, Measured)]
+        values = (metrics.values.get(Key(stream_subject(name), f"{kind}_rate_hz")) for kind in ("achieved", "intended"))
+        rates = [f"{value.value:.3g}" for value in values if isinstance(value, Measured)]
         yield f"{name} ({' of '.join(rates)} messages/s sent)"
 
 

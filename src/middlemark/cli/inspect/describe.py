@@ -116,18 +116,19 @@ def _matching(matching: "Matching | None") -> str:
 
 
 def _deliveries(description: "Description") -> "Table":
-    there = description.capabilities.deliveries
+    deliveries = description.capabilities.deliveries
     rows = [
         (
             delivery_description.delivery,
-            "default" if delivery_description.delivery == there.default else "yes",
+            "default" if delivery_description.delivery == deliveries.default else "yes",
             delivery_description.how,
             delivery_description.source,
         )
-        for delivery_description in there.has
+        for delivery_description in deliveries.has
     ]
     rows += [
-        (delivery.delivery, "no", f"{delivery.reason[0].upper()}{delivery.reason[1:]}.", "") for delivery in there.lacks
+        (delivery.delivery, "no", f"{delivery.reason[0].upper()}{delivery.reason[1:]}.", "")
+        for delivery in deliveries.lacks
     ]
     return _table(("delivery", "available", "how, or why not", "example"), rows)
 
@@ -215,21 +216,21 @@ def footprint_command(
     from middlemark.worker.executables import footprint, worker, workers
 
     paths = {name: worker(name) for name in middleware} if middleware else workers()
-    found = {name: footprint(path, programs_of(describe(path))) for name, path in paths.items()}
+    footprints = {name: footprint(path, programs_of(describe(path))) for name, path in paths.items()}
     if as_json:
-        say(json.dumps(_as_json(found), indent=2))
+        say(json.dumps(_as_json(footprints), indent=2))
     else:
-        _print_footprints(found)
+        _print_footprints(footprints)
 
 
-def _as_json(found: Footprints) -> dict[str, list[dict[str, object]]]:
+def _as_json(footprints: Footprints) -> dict[str, list[dict[str, object]]]:
     return {
         name: [{"path": str(part.path), "kind": part.kind, **asdict(part.size)} for part in parts]
-        for name, parts in found.items()
+        for name, parts in footprints.items()
     }
 
 
-def _print_footprints(found: Footprints) -> None:
+def _print_footprints(footprints: Footprints) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -242,7 +243,7 @@ def _print_footprints(found: Footprints) -> None:
         table.add_column(heading, overflow="fold")
     for heading in ("text", "read-only", "data", "bss", "all"):
         table.add_column(f"{heading}, KiB", justify="right", no_wrap=True)
-    for name, parts in found.items():
+    for name, parts in footprints.items():
         whole = sum((part.size for part in parts), Size())
         for place, part in enumerate(sorted(parts, key=lambda part: (part.kind != "worker", -part.size.total_bytes))):
             table.add_row(Text("" if place else name), Text(part.path.name), *_kib(part.size))

@@ -149,7 +149,7 @@ def kept_lines(swept: "Sequence[Removed]") -> list[str]:
     """What could not be removed and why, and for each machine that is to blame how its entries come to an end."""
     from middlemark.testbed.processes import abandoned
 
-    kept = [
+    left = [
         f"not removed {removed.kind}: {removed.what}: {removed.problem}"
         for removed in swept
         if removed.problem is not None
@@ -159,7 +159,7 @@ def kept_lines(swept: "Sequence[Removed]") -> list[str]:
         f"if that machine no longer exists: middlemark clean --forget {target}"
         for target in abandoned.out_of_reach(swept)
     ]
-    return kept + ends
+    return left + ends
 
 
 def _forget(target: str, as_json: bool) -> None:

@@ -61,9 +61,9 @@ def _derive(application: Path, recording: Path) -> None:
                 f"`{file}` exists already, and `--from` would overwrite it",
                 remedy=f"middlemark recommend {application}, or name another file",
             )
-    found = recorded_demand(application.stem, recording.name, messages.name, read_recording(recording))
-    write_text(messages, found.messages)
-    write_text(application, found.demand)
+    derived = recorded_demand(application.stem, recording.name, messages.name, read_recording(recording))
+    write_text(messages, derived.messages)
+    write_text(application, derived.demand)
     say(f"written: {application}, {messages}", err=True)
 
 
@@ -76,8 +76,8 @@ def _report(folder: Path, as_json: bool) -> None:
 
     findings = analyse(RunFolder(folder))
     report.show(findings, as_json)
-    said = recommendation(findings)
-    if said is not None and not said.has_fitting:
+    advice = recommendation(findings)
+    if advice is not None and not advice.has_fitting:
         raise ResultsNotAccepted(
-            said.headline, remedy="the report says by how much each candidate misses a requirement"
+            advice.headline, remedy="the report says by how much each candidate misses a requirement"
         )

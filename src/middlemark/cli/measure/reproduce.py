@@ -136,8 +136,8 @@ def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_clai
     console.print(
         f"{len(planned.trials)} trials, about {_minutes(planned.duration_ns)}, and longer where messages are lost"
     )
-    for what, reason in {**planned.not_installed, **planned.not_run, **missing}.items():
-        console.print(Text(f"not here: {what}: {reason}", "yellow"))
+    for part, reason in {**planned.not_installed, **planned.not_run, **missing}.items():
+        console.print(Text(f"not here: {part}: {reason}", "yellow"))
     for finding in planned.paper.paper.findings:
         n = open_claims[finding.finding]
         if finding.claims is None:

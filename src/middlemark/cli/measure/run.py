@@ -116,9 +116,9 @@ def _check(suite: str | None, options: list[str], resume: Path | None, across: b
     if resume is None and suite is None:
         raise UsageError("no suite is named", remedy="middlemark run quick; `middlemark list suites` shows all of them")
     if resume is not None and (suite is not None or options):
-        what = "a suite" if suite is not None else options[0]
+        other = "a suite" if suite is not None else options[0]
         raise UsageError(
-            f"--resume continues what was planned and can't be combined with {what}",
+            f"--resume continues what was planned and can't be combined with {other}",
             remedy=f"middlemark run --resume {resume}",
         )
 

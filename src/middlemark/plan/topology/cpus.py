@@ -31,13 +31,13 @@ def service_cpus(experiment: Experiment, host: str, shares: Mapping[str, tuple[i
 
     An empty tuple lets the system decide, as it does where any of these applications may run anywhere.
     """
-    own = experiment.host(host).cpus
+    host_cpus = experiment.host(host).cpus
     listed = experiment.conditions.cpus.services
-    if listed and not own:
+    if listed and not host_cpus:
         return listed
     beside = [shares[application.name] for application in _on(host, experiment)]
     if not beside:
-        return own
+        return host_cpus
     return tuple(sorted({cpu for cpus in beside for cpu in cpus})) if all(beside) else ()
 
 

@@ -208,8 +208,8 @@ def _check_target(
     """Only a worker knows which services it needs, so any name with a number may be one."""
     if event.action.is_of_links:
         links = [f"{host}/{network.name}" for network in topology.networks for host in network.hosts]
-        known = [host.name for host in topology.hosts] + links
-        if event.target not in known or not links:
+        targets = [host.name for host in topology.hosts] + links
+        if event.target not in targets or not links:
             raise UsageError(
                 f"`{timeline.timeline}` has {event.action} of `{event.target}`: `{topology.name}` has no such link",
                 remedy=f"links: {', '.join(links) or 'none, exclude the pair'}",

@@ -104,15 +104,15 @@ def _unexpected(written: str, error: UnexpectedInput) -> PydanticCustomError:
     names = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None) or ()
     expected = [words for name, words in _EXPECTED.items() if name in names]
     expected += [f"`{name.lower()}`" for name in sorted({*names} - _EXPECTED.keys()) if name.isalpha()]
-    at = min(getattr(error, "pos_in_stream", None) or 0, len(written))
-    if not written[at:].strip() or getattr(error, "token", None) == "":
+    position = min(getattr(error, "pos_in_stream", None) or 0, len(written))
+    if not written[position:].strip() or getattr(error, "token", None) == "":
         return _refusal("the claim ends too early", ", ".join(expected) or FORMS, written, len(written))
-    return _refusal(f"`{written[at:][:40]}` is not allowed here", ", ".join(expected) or FORMS, written, at)
+    return _refusal(f"`{written[position:][:40]}` is not allowed here", ", ".join(expected) or FORMS, written, position)
 
 
-def _refusal(problem: str, allowed: str, text: str, at: int) -> PydanticCustomError:
+def _refusal(problem: str, allowed: str, text: str, position: int) -> PydanticCustomError:
     return PydanticCustomError(
-        "claim", "{problem}", {"problem": problem, "allowed": allowed, "text": text, "character": at}
+        "claim", "{problem}", {"problem": problem, "allowed": allowed, "text": text, "character": position}
     )
 
 
@@ -137,13 +137,15 @@ def _statement(tree: ParseTree) -> Statement:
 
 
 def _comparison(first: Operand, second: Operand, relation: Token, number: Token | None = None) -> Comparison:
-    what, other = metric_named(first.metric).dimension, metric_named(second.metric).dimension
-    if what is not other:
-        allowed = f"two metrics of one kind; {first.metric} is a number of {what}, {second.metric} of {other}"
+    dimension, other_dimension = metric_named(first.metric).dimension, metric_named(second.metric).dimension
+    if dimension is not other_dimension:
+        allowed = (
+            f"two metrics of one kind; {first.metric} is a number of {dimension}, {second.metric} of {other_dimension}"
+        )
         raise _at(relation, "these can't be compared", allowed)
     if number is None:
         return Comparison(first, second, relation == ">")
-    if what is Dimension.SHARE:
+    if dimension is Dimension.SHARE:
         raise _at(relation, "a share may be 0, so it has no ratio", "`A < B`, which judges their difference")
     if float(number) == 0:
         raise _at(number, "a ratio is never 0", "a number, such as `2` or `0.5`")
@@ -178,10 +180,10 @@ def _growing(name: Token) -> str:
 
 
 def _bound(metric: str, written: Token) -> float:
-    what = metric_named(metric).dimension
-    value = bound_of(what, written)
+    dimension = metric_named(metric).dimension
+    value = bound_of(dimension, written)
     if value is None:
-        raise _at(written, f"`{written}` can't be a bound of {metric}", f"a value, such as `{what.example}`")
+        raise _at(written, f"`{written}` can't be a bound of {metric}", f"a value, such as `{dimension.example}`")
     return value
 
 
@@ -196,10 +198,10 @@ _READERS: dict[Dimension, Callable[[str], float]] = {
 }
 
 
-def bound_of(what: Dimension, written: str) -> float | None:
+def bound_of(dimension: Dimension, written: str) -> float | None:
     """A value in the unit of its dimension's metrics; None where the written unit is of another dimension."""
     try:
-        return _READERS[what](written)
+        return _READERS[dimension](written)
     except (PydanticCustomError, ValueError):
         return None
 

@@ -66,14 +66,14 @@ def shipped_paper_names() -> tuple[str, ...]:
 
 def load_paper(name_or_folder: str) -> LoadedPaper:
     """A shipped paper by its name, or one in a folder."""
-    known = shipped_paper_names()
-    if name_or_folder in known:
+    names = shipped_paper_names()
+    if name_or_folder in names:
         return read_paper(_SHIPPED / name_or_folder)
     if (Path(name_or_folder) / _PAPER_FILE).is_file():
         return read_paper(Path(name_or_folder))
     raise UsageError(
         f"`{name_or_folder}` is neither a paper that ships nor a folder with a `{_PAPER_FILE}`",
-        remedy=f"there are: {closest_first(name_or_folder, known)}",
+        remedy=f"there are: {closest_first(name_or_folder, names)}",
     )
 
 

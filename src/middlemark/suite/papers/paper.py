@@ -158,7 +158,7 @@ class Paper(Model):
 
     @model_validator(mode="after")
     def _names_its_own_suites(self) -> Self:
-        known = [suite.suite for suite in self.suites]
+        names = [suite.suite for suite in self.suites]
         named: Mapping[tuple[str | int, ...], str | None] = {
             **{("tables", number): table.suite for number, table in enumerate(self.tables)},
             **{("findings", number): finding.suite for number, finding in enumerate(self.findings)},
@@ -169,8 +169,8 @@ class Paper(Model):
             },
         }
         for place, suite in named.items():
-            if suite is not None and suite not in known:
-                allowed = closest_first(suite, known)
+            if suite is not None and suite not in names:
+                allowed = closest_first(suite, names)
                 raise refusal(f"the paper has no suite `{suite}`", allowed=allowed, at=(*place, "suite"))
         return self
 

@@ -117,8 +117,8 @@ def _whole(parts: Mapping[str, object]) -> Topology:
     except ValidationError as error:
         first = error.errors()[0]
         facts = first["ctx"]
-        at = (*first["loc"], *facts["at"])
-        raise refusal(facts["problem"], allowed=facts["allowed"], at=at) from error
+        path = (*first["loc"], *facts["at"])
+        raise refusal(facts["problem"], allowed=facts["allowed"], at=path) from error
 
 
 def is_counted(name: str) -> bool:

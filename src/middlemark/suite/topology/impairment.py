@@ -194,24 +194,24 @@ def _read(file: str, suite_files: SuiteFiles) -> tuple[Step, ...]:
 
 def _known_columns() -> dict[str, Column]:
     """All possible columns."""
-    known: dict[str, Column] = {f"at_{suffix}": (("at",), unit) for suffix, unit in _TIMES.items()}
+    columns: dict[str, Column] = {f"at_{suffix}": (("at",), unit) for suffix, unit in _TIMES.items()}
     for effect in EFFECTS:
         for suffix, unit in _SUFFIXES[effect.quantity].items():
             column = f"{effect.name}_{suffix}"
-            known[column] = ((effect.name,), unit)
-            known |= {f"{direction}_{column}": ((direction, effect.name), unit) for direction in DIRECTIONS}
-    return known
+            columns[column] = ((effect.name,), unit)
+            columns |= {f"{direction}_{column}": ((direction, effect.name), unit) for direction in DIRECTIONS}
+    return columns
 
 
 def _column(name: str, path: str) -> Column:
-    known = _known_columns()
-    if name.strip() not in known:
+    columns = _known_columns()
+    if name.strip() not in columns:
         direction, _, effect = name.strip().partition("_")
-        plain = [text for text in known if not text.startswith(DIRECTIONS)]
+        plain = [text for text in columns if not text.startswith(DIRECTIONS)]
         wanted = closest_first(effect if direction in DIRECTIONS else name, plain)
         allowed = f"{wanted}; each also after `outgoing_` and `incoming_`"
         raise SuiteError(f"unknown column `{name}`", file=path, line=1, allowed=allowed)
-    return known[name.strip()]
+    return columns[name.strip()]
 
 
 def _steps(rows: list[tuple[str, ...]], columns: list[Column], path: str) -> Iterator[Step]:

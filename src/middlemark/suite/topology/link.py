@@ -153,12 +153,12 @@ class LinkSettings(Impairment):
         """This link with the fields of `change`; what `change` sets for both directions holds in both."""
         base = self._yielding_to(change)
         directions = {"outgoing": (base.outgoing, change.outgoing), "incoming": (base.incoming, change.incoming)}
-        kept = {
-            name: _direction_after(own, change, differing)
-            for name, (own, differing) in directions.items()
-            if own is not None
+        changed = {
+            name: _direction_after(direction, change, differing)
+            for name, (direction, differing) in directions.items()
+            if direction is not None
         }
-        return super(LinkSettings, base).changed_by(change).model_copy(update=kept)
+        return super(LinkSettings, base).changed_by(change).model_copy(update=changed)
 
     def _yielding_to(self, change: Self) -> Self:
         """This link without the properties that can't be combined with the change."""
@@ -175,12 +175,12 @@ class LinkSettings(Impairment):
 
     def direction(self, differing: Impairment | None) -> Impairment:
         """One direction: the common properties with its own."""
-        both = Impairment.model_construct(**{name: getattr(self, name) for name in Impairment.model_fields})
-        return both if differing is None else both.changed_by(differing)
+        common = Impairment.model_construct(**{name: getattr(self, name) for name in Impairment.model_fields})
+        return common if differing is None else common.changed_by(differing)
 
 
-def _direction_after(own: Impairment, both: LinkSettings, differing: Impairment | None) -> Impairment:
+def _direction_after(direction: Impairment, change: LinkSettings, differing: Impairment | None) -> Impairment:
     """A direction's own properties that remain after a change."""
-    kept = {name: getattr(own, name) for name in own.model_fields_set - both.model_fields_set}
-    still = Impairment.model_construct(**kept)
+    fields = {name: getattr(direction, name) for name in direction.model_fields_set - change.model_fields_set}
+    still = Impairment.model_construct(**fields)
     return still if differing is None else still.changed_by(differing)

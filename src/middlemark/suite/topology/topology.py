@@ -124,12 +124,12 @@ class Topology(Model):
 
         The condition overrides the link, all links, and the network.
         """
-        own = {(link.host, link.network): link for link in self.links}
+        declared = {(link.host, link.network): link for link in self.links}
         settings = {}
         for network in self.networks:
             for host in network.hosts:
                 settings[host, network.name] = network.link.changed_by(self.link)
-                for change in (own.get((host, network.name)), condition):
+                for change in (declared.get((host, network.name)), condition):
                     if change is not None:
                         settings[host, network.name] = settings[host, network.name].changed_by(change)
         return settings
@@ -151,9 +151,11 @@ class Topology(Model):
     @model_validator(mode="after")
     def _names_what_there_is(self) -> "Topology":
         hosts = [host.name for host in self.hosts]
-        for name, known, place in self._named(hosts):
-            if name not in known:
-                raise refusal(f"the topology has no `{name}`", allowed=", ".join(known) or "none is declared", at=place)
+        for name, allowed, place in self._named(hosts):
+            if name not in allowed:
+                raise refusal(
+                    f"the topology has no `{name}`", allowed=", ".join(allowed) or "none is declared", at=place
+                )
         return self
 
     def _named(self, hosts: list[str]) -> Iterator[tuple[str, list[str], tuple[str | int, ...]]]:

@@ -198,14 +198,14 @@ def check_graph(nodes: Sequence[Node], chains: Sequence[Chain], applications: Se
         for index, entry in enumerate(node.inputs):
             if entry.stream not in publisher_of:
                 allowed = closest_first(entry.stream, publisher_of)
-                at = ("nodes", number, "inputs", index)
-                raise refusal(f"no node sends `{entry.stream}`", allowed=allowed or "a node that sends it", at=at)
+                path = ("nodes", number, "inputs", index)
+                raise refusal(f"no node sends `{entry.stream}`", allowed=allowed or "a node that sends it", at=path)
     _check_readers(nodes)
     _check_circles(nodes, publisher_of)
-    known = {node.node: node for node in nodes}
+    by_name = {node.node: node for node in nodes}
     for number, chain in enumerate(chains):
-        _check_chain(chain, known, number)
-    _check_applications(applications, list(known))
+        _check_chain(chain, by_name, number)
+    _check_applications(applications, list(by_name))
 
 
 def stream_between(before: Node, after: Node) -> list[str]:
@@ -242,8 +242,8 @@ def _check_readers(nodes: Sequence[Node]) -> None:
     read = {entry.stream for node in nodes for entry in node.inputs}
     for number, index, _, stream in _outputs(nodes):
         if stream not in read:
-            at = ("nodes", number, "outputs", index)
-            raise refusal(f"no node reads `{stream}`", allowed="a node with it among its `inputs`", at=at)
+            path = ("nodes", number, "outputs", index)
+            raise refusal(f"no node reads `{stream}`", allowed="a node with it among its `inputs`", at=path)
 
 
 def _check_circles(nodes: Sequence[Node], publisher_of: dict[str, str]) -> None:
@@ -260,21 +260,21 @@ def _check_circles(nodes: Sequence[Node], publisher_of: dict[str, str]) -> None:
         ) from error
 
 
-def _check_chain(chain: Chain, known: dict[str, Node], number: int) -> None:
+def _check_chain(chain: Chain, by_name: dict[str, Node], number: int) -> None:
     for index, name in enumerate(chain.path):
-        if name not in known:
-            at = ("chains", number, "path", index)
-            raise refusal(f"there is no node `{name}`", allowed=closest_first(name, known), at=at)
+        if name not in by_name:
+            path = ("chains", number, "path", index)
+            raise refusal(f"there is no node `{name}`", allowed=closest_first(name, by_name), at=path)
     for index, (before, after) in enumerate(zip(chain.path, chain.path[1:], strict=False), start=1):
-        joining = stream_between(known[before], known[after])
+        joining = stream_between(by_name[before], by_name[after])
         if len(joining) != 1:
-            readers = [node.node for node in known.values() if stream_between(known[before], node)]
+            readers = [node.node for node in by_name.values() if stream_between(by_name[before], node)]
             problem = f"`{after}` reads nothing of `{before}`" if not joining else f"{len(joining)} streams join both"
             allowed = f"after `{before}`: {', '.join(readers) or 'nothing, it ends there'}"
             if joining:
                 allowed = f"one stream from `{before}` to `{after}`, not {', '.join(joining)}"
-            at = ("chains", number, "path", index)
-            raise refusal(f"the chain `{chain.chain}` is no path: {problem}", allowed=allowed, at=at)
+            path = ("chains", number, "path", index)
+            raise refusal(f"the chain `{chain.chain}` is no path: {problem}", allowed=allowed, at=path)
 
 
 def _check_applications(applications: Sequence[PipelineApplication], nodes: Sequence[str]) -> None:
@@ -282,12 +282,12 @@ def _check_applications(applications: Sequence[PipelineApplication], nodes: Sequ
     application_of: dict[str, str] = {}
     for number, application in enumerate(applications):
         for index, name in enumerate(application.nodes):
-            at = ("applications", number, "nodes", index)
+            path = ("applications", number, "nodes", index)
             if name not in nodes:
-                raise refusal(f"there is no node `{name}`", allowed=closest_first(name, nodes), at=at)
+                raise refusal(f"there is no node `{name}`", allowed=closest_first(name, nodes), at=path)
             if name in application_of:
                 raise refusal(
-                    f"`{application_of[name]}` has the node `{name}` already", allowed="each node once", at=at
+                    f"`{application_of[name]}` has the node `{name}` already", allowed="each node once", at=path
                 )
             application_of[name] = application.application
     for number, application in enumerate(applications):

@@ -164,9 +164,9 @@ class Workload(Named):
         return {} if base is None else {f: getattr(base, f) for f in fields if f not in self.model_fields_set}
 
     def _refuse_fields_of_other_patterns(self, pattern: Pattern) -> None:
-        own = FIELDS_OF_PATTERN[pattern]
-        for field in sorted({f for fields in FIELDS_OF_PATTERN.values() for f in fields} - set(own)):
+        allowed = FIELDS_OF_PATTERN[pattern]
+        for field in sorted({f for fields in FIELDS_OF_PATTERN.values() for f in fields} - set(allowed)):
             if field in self.model_fields_set:
                 raise refusal(
-                    f"a {pattern} workload has no `{field}`", allowed=", ".join(("size", *own, "qos")), at=(field,)
+                    f"a {pattern} workload has no `{field}`", allowed=", ".join(("size", *allowed, "qos")), at=(field,)
                 )

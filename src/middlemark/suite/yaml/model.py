@@ -97,9 +97,9 @@ class Named(Model):
         return {"anyOf": [whole["properties"][cls.name_key], whole]}
 
 
-def closest_first(written: str, known: Iterable[str]) -> str:
+def closest_first(written: str, allowed: Iterable[str]) -> str:
     """All known names, with the most similar one first."""
-    names = list(known)
+    names = list(allowed)
     close = get_close_matches(written, names, n=1)
     listed = ", ".join(names)
     return f"did you mean `{close[0]}`? ({listed})" if close else listed

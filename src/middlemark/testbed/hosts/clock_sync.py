@@ -100,11 +100,11 @@ def by_ptp(exchanged: ClockOffset, here: PtpClock, there: PtpClock) -> ClockOffs
         return exchanged
     # Both count from the same instant of one time scale, so what differs is when each machine's own clock began.
     offset_ns = there.monotonic_ns - there.realtime_ns - (here.monotonic_ns - here.realtime_ns)
-    kept = ClockOffset(offset_ns, here.error_ns + there.error_ns, "ptp")
-    if kept.bound_ns >= exchanged.bound_ns:
+    ptp_offset = ClockOffset(offset_ns, here.error_ns + there.error_ns, "ptp")
+    if ptp_offset.bound_ns >= exchanged.bound_ns:
         return exchanged
-    contradicted = kept.high_ns < exchanged.low_ns or kept.low_ns > exchanged.high_ns
-    return exchanged if contradicted else kept
+    contradicted = ptp_offset.high_ns < exchanged.low_ns or ptp_offset.low_ns > exchanged.high_ns
+    return exchanged if contradicted else ptp_offset
 
 
 @dataclass(frozen=True)
@@ -158,10 +158,10 @@ def _exchange(asking: LineProcess, host: SshHost) -> tuple[Exchange, Reading]:
     try:
         reading = Reading(**{name: int(value) for name, value in dict(json.loads(line or "")).items()})
     except (ValueError, TypeError, RecursionError) as cause:
-        said = repr(line[:LONGEST_REMARK]) if line else "nothing: it has ended, or does not answer"
+        answer = repr(line[:LONGEST_REMARK]) if line else "nothing: it has ended, or does not answer"
         # Where the connection ends, the client says so, and the probe is heard over another one, if at all.
         raise (EnvironmentNotReady if line and host.is_connected else EnvironmentBroke)(
-            f"`middlemark-probe clock` says {said}, not what the clock is", remedy="try it on the host: it says why"
+            f"`middlemark-probe clock` says {answer}, not what the clock is", remedy="try it on the host: it says why"
         ) from cause
     return Exchange(asked_ns, reading.monotonic_ns, answered_ns), reading
 

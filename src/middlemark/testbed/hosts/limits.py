@@ -41,8 +41,8 @@ def limited(host: plan.Host, slot: str, ledger: Ledger) -> Iterator[tuple[str, .
 
 def limit(host: plan.Host, name: str) -> None:
     """Makes the groups of this name that hold a host's limits; they must be in the ledger already."""
-    own = {key: hierarchy for key, hierarchy in _hierarchies(host).items() if settings(host, key, hierarchy)}
-    _make(host, name, own)
+    hierarchies = {key: hierarchy for key, hierarchy in _hierarchies(host).items() if settings(host, key, hierarchy)}
+    _make(host, name, hierarchies)
 
 
 def _make(host: plan.Host, name: str, hierarchies: Mapping[Controller, Hierarchy]) -> None:
@@ -123,13 +123,13 @@ def limits_fact() -> Fact:
     """What `doctor` says of limits."""
     hierarchies = cgroup.hierarchies()
     needed = [controller for controller in cgroup.CONTROLLERS if controller != "pids"]
-    found = {controller: hierarchies[controller] for controller in needed if controller in hierarchies}
-    closed = [controller for controller, hierarchy in found.items() if not os.access(hierarchy.top, os.W_OK)]
+    available = {controller: hierarchies[controller] for controller in needed if controller in hierarchies}
+    closed = [controller for controller, hierarchy in available.items() if not os.access(hierarchy.top, os.W_OK)]
     words = [
         f"{controller} (cgroup v{hierarchy.version}{', root only' if controller in closed else ''})"
-        for controller, hierarchy in found.items()
+        for controller, hierarchy in available.items()
     ]
-    missing = [controller for controller in needed if controller not in found]
+    missing = [controller for controller in needed if controller not in available]
     remedy = f"missing: {', '.join(missing)}; run outside of a container" if missing else "run as root"
     return Fact("host_limits", ", ".join(words) or "none", not missing and not closed, remedy)
 

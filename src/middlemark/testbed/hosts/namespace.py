@@ -107,11 +107,11 @@ class PrivateFolders:
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Without those that lie below another."""
-    kept: list[Path] = []
+    outermost: list[Path] = []
     for path in sorted(set(paths)):
-        if not any(path.is_relative_to(folder) for folder in kept):
-            kept.append(path)
-    return tuple(kept)
+        if not any(path.is_relative_to(folder) for folder in outermost):
+            outermost.append(path)
+    return tuple(outermost)
 
 
 def _flags(path: Path) -> str:

@@ -54,15 +54,15 @@ class Contents:
 def root_filesystem(contents: Contents, ledger: Ledger) -> Path:
     """The folder of the root file system with these contents, built unless it is kept from an earlier time."""
     files = files_of(contents)
-    kept = state_folder() / "root_filesystems"
-    folder = kept / _content_hash(files)
+    store = state_folder() / "root_filesystems"
+    folder = store / _content_hash(files)
     if folder.is_dir():
         os.utime(folder)
         return folder
-    unfinished = kept / f"unfinished-{secrets.token_hex(6)}"
+    unfinished = store / f"unfinished-{secrets.token_hex(6)}"
     with writing(folder):
-        kept.mkdir(parents=True, exist_ok=True)
-        _forget_unused(kept)
+        store.mkdir(parents=True, exist_ok=True)
+        _forget_unused(store)
         mark = ledger.enter("folder", unfinished)
         try:
             _build(unfinished, files)
@@ -94,8 +94,10 @@ def _bundled(worker: Path) -> set[Path]:
 
 def _place(source: Path, worker: Path) -> Path:
     """What lies below the worker's folder, where its libraries are looked for, keeps its place beside it."""
-    near = source == worker or (source.is_relative_to(worker.parent) and not str(source).startswith(SYSTEM_FOLDERS))
-    return WORKERS / source.relative_to(worker.parent) if near else source
+    is_beside = source == worker or (
+        source.is_relative_to(worker.parent) and not str(source).startswith(SYSTEM_FOLDERS)
+    )
+    return WORKERS / source.relative_to(worker.parent) if is_beside else source
 
 
 def _libraries(executable: Path) -> set[Path]:
@@ -154,8 +156,8 @@ def _build(folder: Path, files: Mapping[Path, Path]) -> None:
         shutil.copy(source, copy)
 
 
-def _forget_unused(kept: Path) -> None:
+def _forget_unused(store: Path) -> None:
     """Removes what no run has used for a week: each build of a worker leaves one."""
-    for folder in kept.iterdir():
+    for folder in store.iterdir():
         if time.time() - folder.stat().st_mtime > KEPT_UNUSED_S:
             shutil.rmtree(folder, ignore_errors=True)

@@ -56,8 +56,8 @@ class Connection:
             self._copied[executable] = str(self.folder.path / executable.name)
         return self._copied[executable]
 
-    def _copy(self, source: Path, there: Path) -> None:
-        path, parent = shlex.quote(str(there)), shlex.quote(str(there.parent))
+    def _copy(self, source: Path, destination: Path) -> None:
+        path, parent = shlex.quote(str(destination)), shlex.quote(str(destination.parent))
         script = f"mkdir -p {parent} && cat > {path} && chmod 700 {path} && sha256sum < {path}"
         status = source.stat()
         mine, its = file_hash(source, status.st_size, status.st_mtime_ns), self.run(script, source.read_bytes()).split()
@@ -74,9 +74,9 @@ _connections: dict[tuple[Path, str], Connection] = {}
 
 def connected(target: str, ledger: Ledger) -> Connection:
     """The connection to a target, opened unless there is one."""
-    known = _connections.get((ledger.path, target))
-    if known is not None and known.lifeline.is_alive:
-        return known
+    existing = _connections.get((ledger.path, target))
+    if existing is not None and existing.lifeline.is_alive:
+        return existing
     sockets = remote.control_folder()
     if not sockets.exists():
         ledger.enter("folder", sockets)

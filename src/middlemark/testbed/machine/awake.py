@@ -143,8 +143,8 @@ def _start(cpu: int, group: Path | None, ledger: Ledger) -> tuple[subprocess.Pop
 
 def awake_fact() -> Fact:
     """What `doctor` says of keeping CPUs awake."""
-    with ledger.opened() as entries, kept_awake(sorted(os.sched_getaffinity(0)), entries) as kept:
-        means = kept.means
+    with ledger.opened() as entries, kept_awake(sorted(os.sched_getaffinity(0)), entries) as awake:
+        means = awake.means
     return Fact(
         "keep_awake",
         f"{means}: {COST[means]}",

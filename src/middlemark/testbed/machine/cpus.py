@@ -98,10 +98,10 @@ def _at_work(stressor: subprocess.Popen[bytes], host: Host) -> tuple[psutil.Proc
     process, deadline = psutil.Process(stressor.pid), time.monotonic() + STARTING_S
     while not (children := _children(process)):
         if stressor.poll() is not None or time.monotonic() > deadline:
-            said = _last_words(stressor)
+            words = _last_words(stressor)
             is_broken = stressor.returncode is not None and is_kill(stressor.returncode)
             raise (EnvironmentBroke if is_broken else EnvironmentNotReady)(
-                f"{PROGRAM} did not load {host.name}: {said or f'no stressor after {STARTING_S:g} s'}",
+                f"{PROGRAM} did not load {host.name}: {words or f'no stressor after {STARTING_S:g} s'}",
                 remedy=f"run it by hand: {PROGRAM} --cpu 1 --cpu-load 50 --timeout 1",
             )
         with suppress(subprocess.TimeoutExpired):

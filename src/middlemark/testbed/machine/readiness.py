@@ -167,8 +167,8 @@ def _machine_id() -> str:
 
     A keyed hash, as machine-id(5) requires.
     """
-    own = _read("/etc/machine-id") or _read("/var/lib/dbus/machine-id")
-    return hmac.digest(own.encode(), b"middlemark", "sha256").hex()[:16] if own else "unknown"
+    machine_id = _read("/etc/machine-id") or _read("/var/lib/dbus/machine-id")
+    return hmac.digest(machine_id.encode(), b"middlemark", "sha256").hex()[:16] if machine_id else "unknown"
 
 
 def _distribution() -> str:
@@ -189,8 +189,8 @@ def _container() -> str:
 
 def _first_after(path: str, key: str, separator: str = ":") -> str | None:
     for line in (_read(path) or "").splitlines():
-        name, found, value = line.partition(separator)
-        if found and name.strip() == key:
+        name, separated, value = line.partition(separator)
+        if separated and name.strip() == key:
             return value.strip()
     return None
 

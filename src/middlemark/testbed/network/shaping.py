@@ -69,7 +69,7 @@ def link_words(link: Link, parts: LinkParts) -> str:
     """The link and its parts as a record states them."""
     if link.is_plain:
         return "plain"
-    both = [
+    common = [
         part
         for part in (
             f"MTU {SIZE.text(link.mtu_bytes)}" if link.mtu_bytes != STANDARD_MTU_BYTES else "",
@@ -79,14 +79,14 @@ def link_words(link: Link, parts: LinkParts) -> str:
         if part
     ]
     if link.trace:
-        return "; ".join(both)
+        return "; ".join(common)
     outgoing, incoming = _direction_words(link.outgoing, parts), _direction_words(link.incoming, parts)
     if outgoing == incoming:
-        return "; ".join([*outgoing, *both])
+        return "; ".join([*outgoing, *common])
     directions = [
-        f"{name} {', '.join(said) or 'plain'}" for name, said in (("outgoing", outgoing), ("incoming", incoming))
+        f"{name} {', '.join(words) or 'plain'}" for name, words in (("outgoing", outgoing), ("incoming", incoming))
     ]
-    return "; ".join([*directions, *both])
+    return "; ".join([*directions, *common])
 
 
 def _direction_words(direction: Direction, parts: LinkParts) -> list[str]:
@@ -241,8 +241,8 @@ class Relay:
         """What it did so far."""
         self._observer.tell({"command": "report"})
         with self._observer.understood():
-            said = self._observer.hear("report")
-            return RelayReport.model_validate({name: said[name] for name in RelayReport.model_fields})
+            event = self._observer.hear("report")
+            return RelayReport.model_validate({name: event[name] for name in RelayReport.model_fields})
 
     def end(self) -> None:
         """Ends it: the link is cut."""

@@ -275,11 +275,11 @@ def _of_the_switch(wires: Sequence[Wire], pids: Mapping[str, int]) -> list[str]:
 
 
 def _of_a_host(wires: Sequence[Wire], name: str) -> list[str]:
-    own = [wire for wire in wires if wire.link.host == name]
+    of_host = [wire for wire in wires if wire.link.host == name]
     return [
-        batch(required("ip"), host_commands(own)),
-        *(f"{required('ethtool')} {arguments} >/dev/null" for arguments in host_offloads(own)),
-        batch(required("tc"), host_shaping(own)),
+        batch(required("ip"), host_commands(of_host)),
+        *(f"{required('ethtool')} {arguments} >/dev/null" for arguments in host_offloads(of_host)),
+        batch(required("tc"), host_shaping(of_host)),
     ]
 
 

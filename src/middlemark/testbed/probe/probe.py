@@ -221,19 +221,19 @@ def measured_by(command: Sequence[str], spec: dict[str, Any]) -> Measured:
         ) from error
 
 
-def measured_from(said: dict[str, Any]) -> Measured:
+def measured_from(report: dict[str, Any]) -> Measured:
     """The part of the probe's output that is used."""
-    trip = said["round_trip"]
+    trip = report["round_trip"]
     return Measured(
-        reachable=said["reachable"],
+        reachable=report["reachable"],
         round_trip=trip and RoundTrip(**{name: trip[name] for name in RoundTrip.model_fields}),
-        outgoing=_direction_measured(said["outgoing"]),
-        incoming=_direction_measured(said["incoming"]),
+        outgoing=_direction_measured(report["outgoing"]),
+        incoming=_direction_measured(report["incoming"]),
     )
 
 
-def _direction_measured(said: dict[str, Any]) -> DirectionMeasured:
-    loss, rate = said["loss"], said["rate"]
+def _direction_measured(direction: dict[str, Any]) -> DirectionMeasured:
+    loss, rate = direction["loss"], direction["rate"]
     return DirectionMeasured(
         loss=loss and Loss(**{name: loss[name] for name in Loss.model_fields}),
         rate_bits_per_s=rate and rate["wire_bits_per_s"],
@@ -265,7 +265,7 @@ def sounding_spec() -> dict[str, Any]:
 
 def train_spec(declared: Link, sounded: Measured) -> dict[str, Any]:
     """Numbered datagrams at no more than half of the lowest rate, and full frames well above the highest rate."""
-    sounded_rates = [found.rate_bits_per_s for found in (sounded.outgoing, sounded.incoming)]
+    sounded_rates = [direction.rate_bits_per_s for direction in (sounded.outgoing, sounded.incoming)]
     declared_rates = [direction.rate_bits_per_s for direction in (declared.outgoing, declared.incoming)]
     rates = [rate for rate in (*sounded_rates, *declared_rates) if rate]
     interval_ns = spaced_ns(rates)

@@ -62,15 +62,15 @@ def route_verdict(declared: Link, measured: Measured) -> str | None:
         return "no reply from the other end: is UDP filtered on the route?"
     if measured.round_trip is None or measured.round_trip.p50_ns is None:
         return "no ping was answered"
-    both = (
+    directions = (
         ("outgoing", declared.outgoing, measured.outgoing),
         ("incoming", declared.incoming, measured.incoming),
     )
     wrong = [
         _round_trip(declared, measured) if declared.outgoing.delay_ns + declared.incoming.delay_ns else None,
         _spread(declared, measured),
-        *(_declared_rate(*direction) for direction in both),
-        *(_declared_loss(*direction) for direction in both if direction[1].loss),
+        *(_declared_rate(*direction) for direction in directions),
+        *(_declared_loss(*direction) for direction in directions if direction[1].loss),
     ]
     return "; ".join(deviation for deviation in wrong if deviation) or None
 
@@ -192,8 +192,8 @@ def _order(name: str, requested: Direction, train: Loss, interval_ns: int) -> st
     return _off(f"{arrived} {name}", f"{train.overtaking} overtook others", (least, most), requested.reordering)
 
 
-def _off(which: str, what: str, within: tuple[int, int], share: float) -> str:
-    return f"of {which} frames {what}; with {100 * share:.3g} % it should be {within[0]} to {within[1]}"
+def _off(which: str, fate: str, within: tuple[int, int], share: float) -> str:
+    return f"of {which} frames {fate}; with {100 * share:.3g} % it should be {within[0]} to {within[1]}"
 
 
 def _duration(value_ns: float) -> str:
@@ -214,10 +214,10 @@ class RoundTrips:
 
 
 @cache
-def frames(of: int, least_share: float, most_share: float) -> tuple[int, int]:
+def frames(n: int, least_share: float, most_share: float) -> tuple[int, int]:
     """The binomial range of how many of so many frames are affected, with a probability between two shares."""
-    least, _ = scipy.stats.binom.interval(CONFIDENCE, of, least_share)
-    _, most = scipy.stats.binom.interval(CONFIDENCE, of, most_share)
+    least, _ = scipy.stats.binom.interval(CONFIDENCE, n, least_share)
+    _, most = scipy.stats.binom.interval(CONFIDENCE, n, most_share)
     return max(int(least), 0), int(most)
 
 
@@ -238,12 +238,12 @@ def round_trips(outgoing: Direction, incoming: Direction, answered: int, interva
 def _left(direction: Direction, entered: Times, generator: np.random.Generator) -> Times:
     """When each frame leaves a direction: in order, except those that skip the delay."""
     order = np.argsort(entered, axis=1, kind="stable")
-    at = np.take_along_axis(entered, order, axis=1)
-    delay_ns = np.maximum(direction.delay_ns + direction.jitter_ns * generator.uniform(-1, 1, at.shape), 0)
-    skips = generator.random(at.shape) < direction.reordering
-    in_order = np.maximum.accumulate(np.where(skips, at, at + delay_ns), axis=1)
-    left = np.empty_like(at)
-    np.put_along_axis(left, order, np.where(skips, at, in_order), axis=1)
+    instants = np.take_along_axis(entered, order, axis=1)
+    delay_ns = np.maximum(direction.delay_ns + direction.jitter_ns * generator.uniform(-1, 1, instants.shape), 0)
+    skips = generator.random(instants.shape) < direction.reordering
+    in_order = np.maximum.accumulate(np.where(skips, instants, instants + delay_ns), axis=1)
+    left = np.empty_like(instants)
+    np.put_along_axis(left, order, np.where(skips, instants, in_order), axis=1)
     return left
 
 

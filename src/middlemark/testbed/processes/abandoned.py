@@ -55,10 +55,10 @@ def sweep() -> list[Removed]:
     unanswered: dict[str, str] = {}
     for path, _ in _ledgers(removed):
         entries, problems = read_entries(path)
-        left, kept = remove_all(entries, unanswered)
-        removed += [Removed(entry.kind, entry.what, path.stem, kept.get(entry.mark)) for entry in left]
+        left, reasons = remove_all(entries, unanswered)
+        removed += [Removed(entry.kind, entry.what, path.stem, reasons.get(entry.mark)) for entry in left]
         removed += [_untrusted(path, "; ".join(problems[:3]))] if problems else []
-        if not kept and not problems:
+        if not reasons and not problems:
             path.unlink(missing_ok=True)
     return removed
 
@@ -79,19 +79,19 @@ def forget(target: str) -> list[Forgotten]:
     forgotten = []
     for path, file in _ledgers([]):
         entries, problems = read_entries(path)
-        own = [entry for entry in entries if entry.kind == "remote_folder" and _target(entry.what) == target]
+        folders = [entry for entry in entries if entry.kind == "remote_folder" and _target(entry.what) == target]
         # Whoever was killed while it wrote has left a line without an end.
-        lines = [b"", *(Struck(op="forget", mark=entry.mark).model_dump_json().encode() for entry in own), b""]
-        if own:
+        lines = [b"", *(Struck(op="forget", mark=entry.mark).model_dump_json().encode() for entry in folders), b""]
+        if folders:
             os.write(file, b"\n".join(lines))
-        if len(own) == len(entries) and not problems:
+        if len(folders) == len(entries) and not problems:
             path.unlink(missing_ok=True)
-        forgotten += [Forgotten(entry.kind, entry.what, path.stem) for entry in own]
+        forgotten += [Forgotten(entry.kind, entry.what, path.stem) for entry in folders]
     return forgotten
 
 
-def _target(what: str) -> str:
-    return RemoteFolder.parsed(what).target
+def _target(name: str) -> str:
+    return RemoteFolder.parsed(name).target
 
 
 def _ledgers(refused: list[Removed]) -> Iterator[tuple[Path, int]]:

@@ -90,14 +90,14 @@ def gathering() -> Hierarchy | None:
     Of version 2 it has no share of CPU time of its own: it is where processes are counted and CPU time is not allotted,
     or else beside this process, without any controller. Of version 1 the controller `pids` has no part in that.
     """
-    found = hierarchies().get("pids")
-    places = [found] if found is not None and found.version == 1 else []
+    counting = hierarchies().get("pids")
+    places = [counting] if counting is not None and counting.version == 1 else []
     return next((place for place in (*places, *_around_this_process()) if _can_be_made(place)), None)
 
 
-def _around_this_process(mounts: str | None = None, own: str | None = None) -> Iterator[Hierarchy]:
+def _around_this_process(mounts: str | None = None, membership: str | None = None) -> Iterator[Hierarchy]:
     """The innermost groups that count processes, then this process's own."""
-    groups = (Path("/proc/self/cgroup").read_text() if own is None else own).splitlines()
+    groups = (Path("/proc/self/cgroup").read_text() if membership is None else membership).splitlines()
     paths = [line.partition("::/")[2] for line in groups if line[:3] == "0::"]
     lines = (Path("/proc/self/mounts").read_text() if mounts is None else mounts).splitlines()
     tops = [Path(place) for _, place, kind, *_ in (line.split() for line in lines) if kind == "cgroup2"]

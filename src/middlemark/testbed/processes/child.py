@@ -37,7 +37,7 @@ _PACKAGES = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2",
 
 
 def start(  # noqa: PLR0913 - a process has three streams
-    what: str,
+    name: str,
     command: Sequence[str],
     ledger: Ledger,
     *,
@@ -46,8 +46,8 @@ def start(  # noqa: PLR0913 - a process has three streams
     stderr: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> tuple[subprocess.Popen[bytes], str]:
-    """The process, which does `what`, and its mark; `environment` goes beyond this one's."""
-    mark = ledger.enter("process", what)
+    """The process, which its `name` in the ledger says, and its mark; `environment` goes beyond this one's."""
+    mark = ledger.enter("process", name)
     process = subprocess.Popen(
         command,
         stdin=stdin,
@@ -72,13 +72,13 @@ def was_killed(process: subprocess.Popen[bytes]) -> bool:
 class Lifeline:
     """A process that only lives, as what holds a container or a connection open does; it echoes to say that it runs."""
 
-    def __init__(self, what: str, command: Sequence[str], ledger: Ledger, remedy: str) -> None:
+    def __init__(self, name: str, command: Sequence[str], ledger: Ledger, remedy: str) -> None:
         """Starts the command and returns when it echoes; raises with what it said instead."""
         self._ledger = ledger
-        self._process, self._mark = start(what, command, ledger, stderr=subprocess.PIPE)
+        self._process, self._mark = start(name, command, ledger, stderr=subprocess.PIPE)
         if not self._echoes():
             kind = EnvironmentBroke if was_killed(self._process) else EnvironmentNotReady
-            raise kind(f"{what} does not start: {self._last_words()}", remedy=remedy)
+            raise kind(f"{name} does not start: {self._last_words()}", remedy=remedy)
 
     @property
     def is_alive(self) -> bool:
@@ -109,9 +109,9 @@ class Lifeline:
 
     def _last_words(self) -> str:
         self._process.kill()
-        _, said = self._process.communicate()
+        _, errors = self._process.communicate()
         self._ledger.remove(self._mark)
-        return said.decode(errors="replace").strip() or f"no answer within {STARTING_S:.0f} s"
+        return errors.decode(errors="replace").strip() or f"no answer within {STARTING_S:.0f} s"
 
 
 class LineProcess:
@@ -207,9 +207,9 @@ class NativeProcess:
                 if len(complaints) < MOST_REMARKS:
                     complaints.append(line[:LONGEST_REMARK])
                 continue
-            said = _event(line)
-            if said is not None and event in {None, said["event"]}:
-                return said
+            heard = _event(line)
+            if heard is not None and event in {None, heard["event"]}:
+                return heard
             complaints.append(line[:LONGEST_REMARK])
             break
         raise self._failure("; ".join(complaints) or "it said nothing")
@@ -238,10 +238,10 @@ class NativeProcess:
 def _event(line: str) -> dict[str, Any] | None:
     """What a line of JSON says; None where it is no event."""
     try:
-        said = json.loads(line)
+        event = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return said if isinstance(said, dict) and isinstance(said.get("event"), str) else None
+    return event if isinstance(event, dict) and isinstance(event.get("event"), str) else None
 
 
 def executable(name: str) -> Path:

@@ -87,17 +87,17 @@ def parsed(text: str) -> Line:
     return line
 
 
-def check_name(kind: Kind, what: str) -> None:
+def check_name(kind: Kind, name: str) -> None:
     """Refuses, with a ValueError, what Middlemark gives no such name."""
-    if "\0" in what:
+    if "\0" in name:
         raise ValueError("no name has a zero byte")
     if kind == "shared_memory":
-        if re.fullmatch(_SLOT, what) is None:
-            raise ValueError(f"{what!r} is no name of a slot")
+        if re.fullmatch(_SLOT, name) is None:
+            raise ValueError(f"{name!r} is no name of a slot")
     elif kind != "process":
-        if kind == "remote_folder" and re.fullmatch(_TARGET, what.rpartition(":/")[0]) is None:
-            raise ValueError(f"{what!r} names no other machine")
-        _check_path(kind, Path("/" + what.rpartition(":/")[2]) if kind == "remote_folder" else Path(what))
+        if kind == "remote_folder" and re.fullmatch(_TARGET, name.rpartition(":/")[0]) is None:
+            raise ValueError(f"{name!r} names no other machine")
+        _check_path(kind, Path("/" + name.rpartition(":/")[2]) if kind == "remote_folder" else Path(name))
 
 
 def _check_path(kind: Kind, path: Path) -> None:

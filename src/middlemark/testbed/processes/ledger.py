@@ -43,9 +43,9 @@ class Ledger:
     _file: Any
     _entries: dict[str, Entry] = field(default_factory=dict)
 
-    def enter(self, kind: Kind, what: str | Path) -> str:
+    def enter(self, kind: Kind, name: str | Path) -> str:
         """Enters what is about to be created; the mark identifies it and, in a process's environment, its children."""
-        entry = Entry(secrets.token_hex(8), kind, str(what))
+        entry = Entry(secrets.token_hex(8), kind, str(name))
         try:
             check_name(kind, entry.what)
         except ValueError as error:  # no sweep would remove it
@@ -66,9 +66,9 @@ class Ledger:
 
         Keeps entries that can't be removed.
         """
-        _, kept = remove_all([self._entries[mark] for mark in marks if mark in self._entries])
+        _, reasons = remove_all([self._entries[mark] for mark in marks if mark in self._entries])
         for mark in marks:
-            if mark not in kept and self._entries.pop(mark, None) is not None:
+            if mark not in reasons and self._entries.pop(mark, None) is not None:
                 with suppress(StoreError):  # then a sweep finds nothing where it looks
                     self._append(Struck(op="remove", mark=mark))
 
@@ -137,7 +137,7 @@ def remove_all(entries: list[Entry], unanswered: dict[str, str] | None = None) -
     Gives the entries of which something was left, and by mark the reason why something of them still is. The machines
     that are `unanswered`, with the reason, are not tried again; those that don't answer now are added.
     """
-    left, kept = _end_processes([entry for entry in entries if entry.kind == "process"]), {}
+    left, reasons = _end_processes([entry for entry in entries if entry.kind == "process"]), {}
     unanswered = {} if unanswered is None else unanswered
     for entry in entries:
         try:
@@ -145,8 +145,8 @@ def remove_all(entries: list[Entry], unanswered: dict[str, str] | None = None) -
                 left.append(entry)
         except Unreachable as lost:
             left.append(entry)
-            kept[entry.mark] = str(lost)
-    return left, kept
+            reasons[entry.mark] = str(lost)
+    return left, reasons
 
 
 def _end_processes(entries: list[Entry]) -> list[Entry]:

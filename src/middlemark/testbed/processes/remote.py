@@ -98,10 +98,10 @@ def run_script(target: str, script: str, data: bytes = b"") -> str:
     except NoAnswer as late:
         raise Unanswered(f"{target} does not answer: {late}") from late
     if ran.exit_status:
-        said = ran.errors.decode(errors="replace").strip() or f"exit status {ran.exit_status}"
+        words = ran.errors.decode(errors="replace").strip() or f"exit status {ran.exit_status}"
         if ran.exit_status == _LOST:
-            raise Unanswered(f"{target}: {said}")
-        raise Unreachable(f"on {target}: {said}")
+            raise Unanswered(f"{target}: {words}")
+        raise Unreachable(f"on {target}: {words}")
     return ran.output.decode(errors="replace")
 
 
@@ -110,18 +110,18 @@ def unpack_from(target: str, script: str, into: Path) -> None:
     command = [*client(target), script]
     with (
         tempfile.TemporaryFile() as errors,
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as there,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as process,
     ):
         try:
-            unpack(cast("IO[bytes]", there.stdout).fileno(), into, COLLECTING_S)
-            there.wait(ANSWER_S)
+            unpack(cast("IO[bytes]", process.stdout).fileno(), into, COLLECTING_S)
+            process.wait(ANSWER_S)
         except (Refused, subprocess.TimeoutExpired) as cause:
-            there.kill()
+            process.kill()
             raise Unreachable(f"what {target} sent is refused: {cause}") from cause
-        if there.returncode:
+        if process.returncode:
             errors.seek(0)
-            said = errors.read(REMARK_BYTES).decode(errors="replace").strip()
-            raise Unreachable(f"{target}: the client ended with {there.returncode}: {said}")
+            words = errors.read(REMARK_BYTES).decode(errors="replace").strip()
+            raise Unreachable(f"{target}: the client ended with {process.returncode}: {words}")
 
 
 def _address(target: str) -> str:

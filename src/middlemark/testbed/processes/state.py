@@ -30,11 +30,11 @@ def make_private(folder: Path) -> None:
         folder.chmod(0o700)
 
 
-def _check_owner(there: Path) -> None:
+def _check_owner(folder: Path) -> None:
     """Refuses to make a folder in one of another user, who could not use it any more; what is root's is all users'."""
-    owner = there.lstat().st_uid
+    owner = folder.lstat().st_uid
     if owner not in {os.geteuid(), 0}:
-        raise _not_own(there, owner)
+        raise _not_own(folder, owner)
 
 
 def _not_own(folder: Path, owner: int) -> EnvironmentNotReady:
