@@ -15,7 +15,7 @@ from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.tables import Table, named, sentences, table, values
 from middlemark.report.output.figures import as_markdown
 from middlemark.report.papers.outcome import PaperOutcome
-from middlemark.report.papers.tables import equipment_table, features_table
+from middlemark.report.papers.tables import WHY_UNDECIDED, equipment_table, features_table
 from middlemark.suite.papers import LoadedPaper, Paper
 
 NO_OUTCOME = "No run of the maintainers is published yet, so that the findings have no verdict here."
@@ -80,7 +80,7 @@ def findings_of(paper: Paper, outcome: PaperOutcome | None) -> Table:
         rows = [(str(finding.finding), finding.says, str(len(finding.claims or ()))) for finding in paper.findings]
         return table("Findings", columns, rows)
     judged = {finding.finding: finding for finding in outcome.findings}
-    columns = (*named("finding", "verdict"), sentences("says"), *values("claims"), sentences("open"))
+    columns = (*named("finding", "verdict"), sentences("says"), *values("claims"), sentences(WHY_UNDECIDED))
     with_verdicts = [
         (str(finding.finding), verdict.judgement, finding.says, verdict.came_to, verdict.open)
         for finding in paper.findings

@@ -21,6 +21,8 @@ from middlemark.suite.papers import Paper
 from middlemark.suite.yaml.quantity import plural
 
 NO_COMMUNICATION = "nothing received"
+WHY_UNDECIDED = "why undecided"
+"""The heading of the reasons, with what would decide a finding."""
 BOTH_SIDES = "its confidence interval holds values that agree with the claim and values that refute it: run more trials"
 FINDINGS = (
     "A finding holds where every part of its claims does, is refuted where one part is at a level that excludes chance "
@@ -32,7 +34,7 @@ Group = tuple[tuple[str, str], ...]
 def findings_table(findings: Sequence[JudgedFinding]) -> Table:
     """Every finding with its verdict."""
     columns = (*named("finding", "verdict"), sentences("what the paper says"), *values("claims"))
-    columns += (sentences("explained by"), sentences("open"))
+    columns += (sentences("explained by"), sentences(WHY_UNDECIDED))
     rows = [
         (
             str(finding.finding.finding),

@@ -19,16 +19,17 @@ from middlemark.suite.yaml.quantity import plural
 def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
     """A line a finding, and how far the values agree."""
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for heading in ("", "", "finding", "claims"):
+    explained = ("explained by",) if any(finding.explained for finding in reproduced.findings) else ()
+    for heading in ("", "", "finding", "claims", *explained):
         grid.add_column(heading, overflow="fold")
     for finding in reproduced.findings:
         words = Text(finding.finding.says)
         if why := what_decides(finding):
             words.append(f"\n{why}", "dim")
-        if finding.explained:
-            words.append(f"\nexplained by {explained_by(finding)}. {finding.explained.explanation.says}", "dim")
         verdict = Text(finding.judgement.value, STYLES[finding.judgement])
-        grid.add_row(Text(str(finding.finding.finding)), verdict, words, Text(came_to(finding)))
+        number, claims = Text(str(finding.finding.finding)), Text(came_to(finding))
+        cells = (number, verdict, words, claims, Text(explained_by(finding)))
+        grid.add_row(*cells[: len(grid.columns)])
     console.print(grid)
     console.print(Text(headline(reproduced.findings), "bold"))
     for name, compared in reproduced.comparisons.items():
