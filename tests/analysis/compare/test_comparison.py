@@ -33,7 +33,7 @@ def with_counting_trials(
     [
         (1, 7, "overloaded in 7 of 8 trials"),
         (3, 5, "overloaded in 5 of 8 trials"),
-        (2, 0, "2 of 8 trials have a value: too few to rank it"),
+        (2, 0, "only 2 of 8 trials have a value, too few to rank it"),
         (4, 4, None),
     ],
 )

@@ -46,7 +46,7 @@ def test_equals_tie_and_neither_wins(tmp_path: Path) -> None:
     said = told(tmp_path, one=Behaviour(), two=Behaviour())
     assert {who.label for who in said.winners} == {"one", "two"}
     assert said.headline.endswith("tie for the lowest latency")
-    assert said.sentences[1] == "No other is significantly different."
+    assert said.sentences[1] == "No other differs significantly from it."
 
 
 def test_a_headline_about_different_deliveries_says_so(tmp_path: Path) -> None:
@@ -65,8 +65,8 @@ def test_a_baseline_of_another_delivery_is_told_below_the_headline(tmp_path: Pat
 
 def test_a_single_candidate_has_the_lowest_of_nothing(tmp_path: Path) -> None:
     said = told(tmp_path, one=Behaviour())
-    assert said.headline == "Only one could be ranked"
-    assert said.sentences[1] == "No other was measured to compare it with."
+    assert said.headline == "Only one was measured"
+    assert len(said.sentences) == 1
 
 
 def test_a_candidate_whose_others_could_not_be_ranked_beats_nobody(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Compar
         name: n for name, reason in reasons.items() if not reason and (n := len(values[name].finite)) < FEWEST_BLOCKS
     }
     if most >= FEWEST_BLOCKS:
-        reasons |= {name: f"{n} of {most} trials have a value: too few to rank it" for name, n in few.items()}
+        reasons |= {name: f"only {n} of {most} trials have a value, too few to rank it" for name, n in few.items()}
     unranked = {name: reason for name, reason in reasons.items() if reason}
     candidates = {
         candidate.experiment.id: Candidate(

@@ -126,7 +126,8 @@ def condition_words(name: str, value: str) -> str:
 def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...], *, is_alone: bool) -> str:
     if is_alone:
         beside = " beside the baselines" if len(comparison.ranked) > 1 else ""
-        return f"Only {winners[0].label} could be ranked{beside}"
+        rankable = "could be ranked" if len(comparison.experiments) > 1 else "was measured"
+        return f"Only {winners[0].label} {rankable}{beside}"
     quality = {
         "round_trip": "the shortest round trip",
         "latency_from_send": "the lowest latency",
@@ -172,10 +173,10 @@ def _lead(
     if behind:
         return _against(comparison, best, behind[0], series_of)
     if len(field) > 1:
-        return "No other is significantly different."
+        return "No other differs significantly from it."
     if len(comparison.experiments) > len(comparison.ranked):
         return "The table says why the others could not be ranked."
-    return "" if len(comparison.ranked) > 1 else "No other was measured to compare it with."
+    return ""
 
 
 def _against(

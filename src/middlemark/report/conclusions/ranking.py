@@ -21,9 +21,9 @@ from middlemark.report.elements.formatting import (
     MILLISECONDS,
     PERCENT,
     PERCENT_OF_CORE,
+    RATIO,
     tail_unit_of,
     thousands,
-    times,
     unit_of,
 )
 from middlemark.report.elements.labels import Series
@@ -134,7 +134,7 @@ def _columns(comparison: Comparison) -> tuple[RankingColumn, ...]:
         _column(main, lambda line: _once(line.main, line)),
         _column(Column("99 %", tail), lambda line: _once(line.tail, line)),
         _column(intended, lambda line: _once(line.tail_from_intended, line), Terminal.WHERE_WIDE),
-        _column(Column("to the first", "paired ratio"), lambda line: line.to_best, Terminal.NEVER),
+        _column(Column("ratio to the first", RATIO.name), lambda line: line.to_best, Terminal.NEVER),
         _column(lost, lambda line: line.loss, loss_in_terminal),
         _column(Column("first message", "ms"), lambda line: line.first_message, Terminal.WITHOUT_INTERVAL, "first"),
         _column(Column("CPU", "% of one core"), lambda line: line.cpu, Terminal.WITHOUT_INTERVAL, "CPU", "% core"),
@@ -218,7 +218,7 @@ def _line(
         main=estimate_cell(main, unit_of(comparison.criterion.distribution)),
         tail=_tail(comparison, candidate, comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND),
         tail_from_intended=_tail(comparison, candidate, Distribution.LATENCY_FROM_INTENDED),
-        to_best=Cell(times(ratio)) if ratio else NOTHING,
+        to_best=Cell(ratio.value, RATIO, ratio.low, ratio.high) if ratio else NOTHING,
         loss=estimate_cell(candidate.estimate(stream, loss_metric(comparison)), PERCENT),
         first_message=estimate_cell(candidate.estimate(TRIAL, "first_message_ns"), MILLISECONDS),
         cpu=estimate_cell(candidate.estimate(TRIAL, "cpu_percent_of_core"), PERCENT_OF_CORE),

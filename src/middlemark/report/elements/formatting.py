@@ -135,6 +135,9 @@ def factor(value: float) -> str:
     return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
 
+RATIO = Unit("×", written=factor)
+
+
 def size(size_bytes: float) -> str:
     """A size in the unit that suits it: `40 B`, `3.27 kB`, `83.8 MB`."""
     for unit_bytes, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):

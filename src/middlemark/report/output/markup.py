@@ -64,11 +64,13 @@ QUOTED = re.compile(r"`([^`]+)`")
 UNITS = r"(?:%|×|pp|percentage points|[nµm]?s|[kMG]?B|[KMG]iB|[kMG]bit/s|[kM]?Hz)(?!\w)"
 WITHIN_A_QUANTITY = re.compile(rf"(?<=\d) (?={UNITS})|(?<=\bn) (?== \d)|(?<=\bn =) (?=\d)")
 """The spaces of `5 %` and of `n = 200`, at which no line may end."""
+BETWEEN_ENDS = re.compile(r"(?<=\d)–(?=\d)")
+"""The dash of an interval, at which no line may end either."""
 
 
 def marked(text: str) -> Markup:
-    """A sentence with its quantities kept on one line, and what stands between backticks as code."""
-    unbroken = WITHIN_A_QUANTITY.sub("\N{NO-BREAK SPACE}", text)
+    """A sentence with its quantities and intervals unbroken on one line, and what stands between backticks as code."""
+    kept = BETWEEN_ENDS.sub("\N{WORD JOINER}–\N{WORD JOINER}", WITHIN_A_QUANTITY.sub("\N{NO-BREAK SPACE}", text))
     return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(unbroken))))  # noqa: S704 - escaped here
 
 
