@@ -69,8 +69,8 @@ BETWEEN_ENDS = re.compile(r"(?<=\d)–(?=\d)")
 
 
 def marked(text: str) -> Markup:
-    """A sentence with its quantities and intervals unbroken on one line, and what stands between backticks as code."""
-    kept = BETWEEN_ENDS.sub("\N{WORD JOINER}–\N{WORD JOINER}", WITHIN_A_QUANTITY.sub("\N{NO-BREAK SPACE}", text))
+    """A sentence with its quantities and intervals kept on one line, and what stands between backticks as code."""
+    unbroken = BETWEEN_ENDS.sub("\N{WORD JOINER}–\N{WORD JOINER}", WITHIN_A_QUANTITY.sub("\N{NO-BREAK SPACE}", text))
     return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(unbroken))))  # noqa: S704 - escaped here
 
 
