@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from middlemark.plan import Caution, Outcome, Trial, Valid
 from middlemark.results.counts import Counts, FirstMatch, FirstMessage, MessagePath, NodeCounts, PathProof
-from middlemark.suite import Action, Delivery, Model
+from middlemark.suite import Action, Delivery, Model, Security
 from middlemark.suite.yaml.model import Count, Index, Name, Nanoseconds, ProcessName, SignedNanoseconds, TestbedName
 
 FORMAT_VERSION: Final = 1
@@ -126,6 +126,8 @@ class Effective(Model):
     settings: dict[str, str]
     paths: tuple[MessagePath, ...] = ()
     """Those that messages may take; none is stated by records of older versions."""
+    security: Security = Security.NONE
+    """What it keeps strangers out with."""
 
 
 class ServiceConfiguration(Model):
@@ -204,6 +206,8 @@ class TrialRecord(Model):
     """Where the run was continued with `--across`: the differences from its start."""
     effective: dict[Name, Effective] = {}
     """By application."""
+    credentials: dict[str, str] = {}
+    """How those of its processes were made, in the worker's words; empty where it was open to all."""
     services: dict[ProcessName, ServiceConfiguration] = {}
     """By service, as its last process said when it was ready."""
     counts: Counts = Counts()

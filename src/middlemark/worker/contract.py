@@ -142,6 +142,10 @@ class Resources(BaseModel):
     """The time between the two readings."""
 
 
+SecurityLevel = TypeAliasType("SecurityLevel", Literal["authenticated", "encrypted"])
+"""How safe from strangers messages are; a trial without any level is open to all."""
+
+
 DuplicatesReceivedN = TypeAliasType("DuplicatesReceivedN", Annotated[int, Field(ge=0)])
 
 
@@ -289,6 +293,20 @@ Role = TypeAliasType("Role", Literal["publisher", "subscriber"])
 """What an endpoint does. In a ping-pong the publisher is the client, the subscriber the one who answers."""
 
 
+SecretFiles = TypeAliasType("SecretFiles", dict[str, str])
+"""Texts by file name: certificates, keys, rules. They hold secrets, so that `Debug` shows their names alone."""
+
+
+class Security(BaseModel):
+    """What an application or a service of a trial with security is given."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    files: SecretFiles
+    """What its worker made for it."""
+    level: SecurityLevel
+    """The level that it has to keep, or refuse."""
+
+
 class ServiceAddress(BaseModel):
     """Where a service is found."""
 
@@ -299,6 +317,30 @@ class ServiceAddress(BaseModel):
     """Its number within the trial, from 0."""
     service: str
     """The service, as named in `Description::services`."""
+
+
+class ServiceCredentials(BaseModel):
+    """The files of one service."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    files: SecretFiles
+    """Its files."""
+    index: Annotated[int, Field(ge=0, le=65535)]
+    """Its number."""
+    service: str
+    """Which service."""
+
+
+class SecuredService(BaseModel):
+    """A service that needs credentials."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    addresses: list[str]
+    """Every address of its host."""
+    index: Annotated[int, Field(ge=0, le=65535)]
+    """Its number within the trial, from 0."""
+    service: str
+    """Which service, as named in `Description::services`."""
 
 
 Axis = TypeAliasType("Axis", Literal["wake_up", "copies", "discovery", "buffers", "batching", "other"])
@@ -331,11 +373,25 @@ HistoryKind = TypeAliasType("HistoryKind", Literal["keep_last", "keep_all"])
 """Which messages are kept for a slow receiver, without how many."""
 
 
+Identity = TypeAliasType("Identity", Literal["credentials", "user"])
+"""What tells an application of a trial from a stranger."""
+
+
 class LackingDelivery(BaseModel):
     """A delivery that a middleware lacks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     delivery: Delivery
+    """Which."""
+    reason: str
+    """Why, in one sentence."""
+
+
+class LackingSecurity(BaseModel):
+    """A level that can't be had, and why."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    level: SecurityLevel
     """Which."""
     reason: str
     """Why, in one sentence."""
@@ -373,8 +429,18 @@ PortHolders = TypeAliasType(
 """What takes a port of the trial's range each, so that the range is as large as the trial needs."""
 
 
-SecurityLevel = TypeAliasType("SecurityLevel", Literal["authenticated", "encrypted"])
-"""How safe from strangers messages are; a trial without any level is open to all."""
+class SecurityDescription(BaseModel):
+    """A level that a trial can request, and what it means with this middleware."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    by_stream: bool
+    """Whether an application may only use the streams of its own endpoints, and only in its own role."""
+    how: str
+    """How it is done, in one sentence."""
+    identity: Identity
+    """What tells an application of the trial from a stranger."""
+    level: SecurityLevel
+    """Which."""
 
 
 class Tuning(BaseModel):
@@ -475,7 +541,8 @@ class ApplicationRefused(BaseModel):
     capability: str
     """
     The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
-    `level`, `pattern`, `delivery`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
+    `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`,
+    `spec`.
     """
     event: Literal["refused"] = "refused"
     reason: str
@@ -502,6 +569,8 @@ class ApplicationEffective(BaseModel):
     """The paths that messages may take under it, which the kernel's counters must not contradict."""
     receive_mode: str
     """How that is done, in the middleware's own words."""
+    security: SecurityLevel | None = None
+    """The level of security that it keeps; none where it is open to all."""
     settings: dict[str, str]
     """Every other setting that matters to a comparison, by the middleware's own names."""
     transport: str
@@ -801,6 +870,45 @@ class MessageTrigger(BaseModel):
     """How many of its inputs have to have one."""
 
 
+class CredentialsMade(BaseModel):
+    """All is there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    applications: dict[str, SecretFiles]
+    """The files of each application, by its name."""
+    event: Literal["made"] = "made"
+    services: list[ServiceCredentials]
+    """The files of each service."""
+    stated: dict[str, str]
+    """How they were made, in words: algorithms, sizes of keys, validity."""
+
+
+class CredentialsRefused(BaseModel):
+    """This worker can't have that level, or not under these options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    capability: str
+    """
+    The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
+    `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`,
+    `spec`.
+    """
+    event: Literal["refused"] = "refused"
+    reason: str
+    """What was requested, what there is, in one sentence."""
+
+
+class CredentialsFailed(BaseModel):
+    """They could not be made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    causes: list[str]
+    """The chain of causes, outermost first."""
+    doing: str
+    """What was being done."""
+    event: Literal["failed"] = "failed"
+
+
 class SubscriberMatching(BaseModel):
     """Of the subscriber itself."""
 
@@ -898,7 +1006,8 @@ class ServiceRefused(BaseModel):
     capability: str
     """
     The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
-    `level`, `pattern`, `delivery`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
+    `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`,
+    `spec`.
     """
     event: Literal["refused"] = "refused"
     reason: str
@@ -1036,6 +1145,28 @@ TriggerSpec = TypeAliasType(
 """What makes a node run."""
 
 
+CredentialsEvent = TypeAliasType(
+    "CredentialsEvent",
+    Annotated[
+        CredentialsMade | CredentialsRefused | CredentialsFailed,
+        Field(discriminator="event", title="CredentialsEvent"),
+    ],
+)
+"""What `credentials` prints: one line, and the process ends with the exit status 0, 2 or 1."""
+
+
+class SecuredApplication(BaseModel):
+    """An application that needs credentials."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    addresses: list[str]
+    """Every address of its host."""
+    application: str
+    """Its name."""
+    endpoints: list[Endpoint]
+    """The endpoints that it holds, and may use."""
+
+
 class Deliveries(BaseModel):
     """The deliveries of a middleware: each of the three is among those that it has or among those that it lacks."""
 
@@ -1046,16 +1177,6 @@ class Deliveries(BaseModel):
     """Those that it has."""
     lacks: list[LackingDelivery]
     """Those that it lacks."""
-
-
-class LackingSecurity(BaseModel):
-    """A level that can't be had, and why."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    level: SecurityLevel
-    """Which."""
-    reason: str
-    """Why, in one sentence."""
 
 
 Matching = TypeAliasType(
@@ -1259,12 +1380,36 @@ class ApplicationSpec(BaseModel):
     """How much is recorded of each message."""
     rendezvous: Rendezvous
     """What keeps this trial apart from every other on the machine."""
+    security: Security | None = None
+    """What it keeps strangers out with; none where the trial is open to all."""
     services: list[ServiceAddress]
     """The services that this host can reach, nearest first: an application uses the first of the kind that it needs."""
     streams: list[StreamSpec]
     """Every stream of the trial."""
     verify: bool
     """Whether subscribers check each message's bytes."""
+
+
+class CredentialsRequest(BaseModel):
+    """What `credentials` is asked: everything that may be named in what it makes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    applications: list[SecuredApplication]
+    """Every application of the trial."""
+    contract_version: Annotated[int, Field(ge=0)]
+    """[`crate::CONTRACT_VERSION`] of the front."""
+    level: SecurityLevel
+    """The level that the trial requests."""
+    options: dict[str, OptionValue]
+    """Options that the suite sets beyond the profile."""
+    profile: str
+    """The profile's name."""
+    rendezvous: Rendezvous
+    """What keeps this trial apart from every other."""
+    services: list[SecuredService]
+    """Every service of the trial."""
+    streams: list[StreamSpec]
+    """Every stream of the trial, as one of its hosts sees it."""
 
 
 class Capabilities(BaseModel):
@@ -1293,8 +1438,8 @@ class Capabilities(BaseModel):
     """Reliabilities that may be requested (it may deliver more, and then says so in `effective`)."""
     same_process: bool
     """Whether publisher and subscriber may live in one application."""
-    security: list[SecurityLevel]
-    """Levels of security that a trial can request."""
+    security: list[SecurityDescription]
+    """Levels of security that a trial can request, each with what it means here."""
     transports: list[str]
     """Values of the option `transport`, or the one path there is."""
     zero_copy: bool
@@ -1382,6 +1527,8 @@ class ServiceSpec(BaseModel):
     """The most that any stream lets be queued for one slow receiver (`queue_bytes` of [`Qos`])."""
     rendezvous: Rendezvous
     """What keeps this trial apart from every other on the machine."""
+    security: Security | None = None
+    """What it keeps strangers out with; none where the trial is open to all."""
     service: str
     """Which service, as named in `Description::services`."""
     services: list[ServiceAddress]

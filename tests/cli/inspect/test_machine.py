@@ -69,7 +69,14 @@ def test_describe_shows_every_option_with_its_values_and_default() -> None:
     assert "Passes messages over UDP" in answer.stdout
     assert "true, false" in answer.stdout
     said = json.loads(RUNNER.invoke(app, ["describe", "fake", "--json"]).stdout)
-    assert {option["name"] for option in said["options"]} == {"fault", "faulty", "brokered"}
+    options = {option["name"] for option in said["options"]}
+    assert options == {"fault", "faulty", "brokered", "credentials", "keeps_security"}
+
+
+def test_describe_shows_which_security_there_is_and_why_not() -> None:
+    shown = " ".join(RUNNER.invoke(app, ["describe", "fake"]).stdout.split())
+    assert "authenticated yes Shows a word." in shown
+    assert "encrypted no It passes plain datagrams." in shown
 
 
 def test_describe_of_what_there_is_not_says_what_there_is() -> None:

@@ -16,6 +16,7 @@ FAULTS = (
     "logs_without_end", "hides_child", "samples_empty", "samples_cut", "samples_negative", "samples_huge", "samples_pipe",
     "samples_link", "samples_objects", "samples_other", "samples_far", "log_junk", "log_pipe", "log_link",
 )  # fmt: skip
+CREDENTIALS = ("made", "refused", "failed", "lacking", "junk")
 now = time.monotonic_ns
 
 
@@ -56,7 +57,9 @@ def description():
             "largest_message_bytes": 60000,
             "zero_copy": False,
             "same_process": True,
-            "security": [],
+            "security": [
+                {"level": "authenticated", "how": "Shows a word.", "identity": "credentials", "by_stream": False}
+            ],
             "lacking_security": [{"level": "encrypted", "reason": "it passes plain datagrams"}],
             "between_hosts": False,
         },
@@ -73,8 +76,29 @@ def description():
             option("fault", {"kind": "choice", "choices": list(FAULTS)}, "none"),
             option("faulty", {"kind": "text"}, ""),
             option("brokered", {"kind": "boolean"}, False),
+            option("credentials", {"kind": "choice", "choices": list(CREDENTIALS)}, "made"),
+            option("keeps_security", {"kind": "boolean"}, True),
         ],
     }
+
+
+def credentials(request):
+    """What the command `credentials` answers: a word for each process, or how that goes wrong."""
+    secret = {"word.pem": "-----BEGIN PRIVATE KEY-----" + os.urandom(16).hex()}
+    names = [each["application"] for each in request["applications"]]
+    match request["options"].get("credentials", "made"):
+        case "refused":
+            say("refused", capability="security", reason="not under these options")
+        case "failed":
+            say("failed", doing="drawing a word", causes=["no luck"])
+        case "junk":
+            print(json.dumps({"event": "made", "applications": secret}))
+        case how:
+            services = [
+                {"service": each["service"], "index": each["index"], "files": secret} for each in request["services"]
+            ]
+            applications = dict.fromkeys(names[how == "lacking" :], secret)
+            say("made", applications=applications, services=services, stated={"word": "16 bytes"})
 
 
 class Lines:

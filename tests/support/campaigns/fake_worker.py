@@ -19,7 +19,7 @@ import time
 sys.path.insert(0, os.path.abspath(__file__) + ".lib")  # noqa: PTH100 - where a worker's own files are
 
 import fake_samples
-from fake_protocol import Lines, description, die, now, resources, say
+from fake_protocol import Lines, credentials, description, die, now, resources, say
 
 HEADER = struct.Struct("<IHHIIqq")  # token, stream, publisher, sequence, of the window, intended, sent: 32 bytes
 CARRIES_HZ = 1e9  # above it every second message is lost
@@ -98,6 +98,7 @@ class Application:
             receive_mode="select",
             zero_copy=False,
             settings=self.settings,
+            **self.security(),
         )
         due_ns = at_ns
         while True:
@@ -109,6 +110,14 @@ class Application:
             self.publish(0, 0, due_ns)
             due_ns += self.period_ns
         self.window = command["begin_ns"], command["end_ns"]
+
+    def security(self):
+        """The level that it keeps, where it was given the word."""
+        given = self.spec.get("security")
+        if given is None or not self.spec["options"].get("keeps_security", True):
+            return {}
+        assert given["files"]["word.pem"].startswith("-----BEGIN PRIVATE KEY-----")
+        return {"security": given["level"]}
 
     def listen(self, until_ns):
         """Receives until the instant; a command ends it early."""
@@ -269,6 +278,8 @@ def main():
     match sys.argv[1]:
         case "describe":
             print(json.dumps(description()))
+        case "credentials":
+            credentials(Lines(deaf=False).next())
         case "application":
             Application().run()
         case "service":

@@ -144,6 +144,7 @@ impl Request {
                 folder: place.samples(),
             },
             placement: anywhere(),
+            security: None,
         }
     }
 

@@ -132,6 +132,7 @@ pub(crate) fn spec(case: &Case, place: &Place, service: &str) -> ServiceSpec {
         },
         patience_ns: Qos::RELIABLE.patience_ns,
         placement: anywhere(),
+        security: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Delivery, NodeCounts, PathProof, Resources};
+use crate::{Delivery, NodeCounts, PathProof, Resources, SecurityLevel};
 
 /// An application's events. `armed` or `refused` comes first; after `refused` the process ends with exit status 2;
 /// `failed` may come at any time and is the last.
@@ -103,7 +103,8 @@ pub struct FirstArrival {
 #[serde(deny_unknown_fields)]
 pub struct Refusal {
     /// The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
-    /// `level`, `pattern`, `delivery`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
+    /// `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`,
+    /// `spec`.
     pub capability: String,
     /// What was requested, what there is, in one sentence.
     pub reason: String,
@@ -124,6 +125,9 @@ pub struct Effective {
     pub receive_mode: String,
     /// Whether messages are written in place or copied by the publish call.
     pub zero_copy: bool,
+    /// The level of security that it keeps; none where it is open to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security: Option<SecurityLevel>,
     /// Every other setting that matters to a comparison, by the middleware's own names.
     pub settings: BTreeMap<String, String>,
 }

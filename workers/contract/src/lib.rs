@@ -3,10 +3,11 @@
 //! It holds no clock, no I/O and no middleware; it is what a worker and the front must agree on, word for word.
 //! `middlemark-runtime` speaks it for the workers, `bin/export-schemas` renders it as JSON Schemas for the front.
 //!
-//! Every worker is one executable with three commands:
+//! Every worker is one executable with four commands:
 //!
 //! ```text
 //! describe      prints a Description, one line of JSON
+//! credentials   reads a CredentialsRequest; prints a CredentialsEvent
 //! service       reads a ServiceSpec,     then ServiceCommands;     writes ServiceEvents
 //! application   reads an ApplicationSpec, then ApplicationCommands; writes ApplicationEvents
 //! ```
@@ -15,7 +16,6 @@
 //! The end of standard input means that the front is gone: a worker then ends at once.
 //! All instants are nanoseconds of the front's `CLOCK_MONOTONIC`, names end in their unit.
 
-mod application;
 mod command;
 mod delivery;
 mod description;
@@ -23,15 +23,14 @@ mod event;
 mod node;
 mod record;
 mod resources;
-mod service;
+mod spec;
 mod stream;
 
-pub use application::{ApplicationSpec, Endpoint, Placement, Recording, Rendezvous, Role, Scheduling, ServiceAddress};
 pub use command::{ApplicationCommand, ExpectedMessages, ServiceCommand};
 pub use delivery::{Deliveries, Delivery, DeliveryDescription, LackingDelivery};
 pub use description::{
-    Axis, Capabilities, DELIVERY, Description, Dissector, LackingSecurity, Library, Matching, OptionDescription,
-    OptionKind, OptionValue, Pattern, Per, PortHolders, Profile, SecurityLevel, ServiceNeed, Tuning, When,
+    Axis, Capabilities, DELIVERY, Description, Dissector, Library, Matching, OptionDescription, OptionKind,
+    OptionValue, Pattern, Per, PortHolders, Profile, ServiceNeed, Tuning, When,
 };
 pub use event::{
     ApplicationEvent, Effective, FirstArrival, FirstMatch, MessagePath, PublisherCounts, Refusal, ServiceEvent,
@@ -42,7 +41,11 @@ pub use node::{
 };
 pub use record::{Execution, ExecutionInput, ExecutionOutput, Published, Received, Trigger};
 pub use resources::{InterfaceTraffic, PathProof, Resources};
-pub use service::ServiceSpec;
+pub use spec::{
+    ApplicationSpec, CredentialsEvent, CredentialsRequest, CredentialsSet, Endpoint, Identity, LackingSecurity,
+    Placement, Recording, Rendezvous, Role, Scheduling, SecretFiles, SecuredApplication, SecuredService, Security,
+    SecurityDescription, SecurityLevel, ServiceAddress, ServiceCredentials, ServiceSpec,
+};
 pub use stream::{
     Arrival, Congestion, Durability, EndpointAddress, History, HistoryKind, PatternSpec, Qos, Recorded, Reliability,
     StreamSpec,

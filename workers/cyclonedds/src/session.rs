@@ -120,6 +120,7 @@ impl Session for Participant {
             delivery: self.delivery,
             receive_mode: middlemark_dds::how(self.delivery).into(),
             zero_copy: false,
+            security: None,
             settings,
         }
     }

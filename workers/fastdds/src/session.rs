@@ -203,6 +203,7 @@ impl Session for Participant {
             delivery: self.delivery,
             receive_mode: middlemark_dds::how(self.delivery).into(),
             zero_copy: self.lends,
+            security: None,
             settings,
         }
     }

@@ -115,6 +115,7 @@ impl Session for Iceoryx2Session {
             delivery: self.delivery,
             receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: self.options.boolean("zero_copy"),
+            security: None,
             settings,
         }
     }

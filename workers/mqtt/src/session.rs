@@ -184,6 +184,7 @@ impl Session for Connected {
                 .unwrap_or_default()
                 .into(),
             zero_copy: false,
+            security: None,
             settings: self.settings.clone(),
         }
     }

@@ -19,7 +19,7 @@ mod send;
 pub use life::run::run;
 pub use message::channel::{Channel, ChannelEndpoint};
 pub use message::header::{Header, Phase};
-pub use middleware::{Context, Middleware, MiddlewareError, Service, Session};
+pub use middleware::{Context, CredentialsError, Middleware, MiddlewareError, Service, Session};
 pub use options::Options;
 pub use process::system_package;
 pub use receive::idle::Idle;

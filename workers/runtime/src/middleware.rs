@@ -5,6 +5,7 @@
 //! ```text
 //! Middleware ── describe()                       any time, pure
 //!            ── accept(&ApplicationSpec)         before anything is initialised: what can't be done is refused here
+//!            ── credentials(&CredentialsRequest) before a trial that requests security, in a process of its own
 //!            ── open(&Context) ── Session        at T0, on the main thread
 //!            ── serve(&ServiceSpec) ── Service   in a process of its own
 //! Session    ── subscriber(&Channel, Receiver)   all subscribers first, then the publishers, on the main thread
@@ -17,7 +18,9 @@
 //! speed, from its callback, from a wait set or from a polling thread of the worker, and the receive stamp is then taken
 //! at the same place for all of them.
 
-use middlemark_contract::{ApplicationSpec, Description, Effective, Refusal, ServiceSpec};
+use middlemark_contract::{
+    ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Effective, Refusal, ServiceSpec,
+};
 
 use crate::message::channel::Channel;
 use crate::options::Options;
@@ -27,6 +30,21 @@ use crate::send::publish::Publisher;
 
 /// Whatever went wrong inside a middleware, with its chain of causes.
 pub type MiddlewareError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why there are no credentials for a trial.
+#[derive(Debug)]
+pub enum CredentialsError {
+    /// The level can't be had under these options.
+    Refused(Refusal),
+    /// They could not be made.
+    Failed(MiddlewareError),
+}
+
+impl From<MiddlewareError> for CredentialsError {
+    fn from(error: MiddlewareError) -> CredentialsError {
+        CredentialsError::Failed(error)
+    }
+}
 
 /// One middleware, known to one worker crate only.
 pub trait Middleware {
@@ -41,6 +59,24 @@ pub trait Middleware {
     /// # Errors
     /// The refusal that becomes the outcome `not_applicable`.
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal>;
+
+    /// Makes what each application and service of one trial proves with who it is, anew at each call.
+    ///
+    /// The runtime has already refused a level that [`Self::describe`] doesn't have, so that a middleware without any need
+    /// not implement this.
+    ///
+    /// # Errors
+    /// The refusal of a level that the options leave no way to, or what kept the credentials from being made.
+    fn credentials(
+        &self,
+        request: &CredentialsRequest,
+        _options: &Options,
+    ) -> Result<CredentialsSet, CredentialsError> {
+        Err(CredentialsError::Refused(Refusal {
+            capability: "security".into(),
+            reason: format!("its worker makes no credentials for `{}`", request.level),
+        }))
+    }
 
     /// Initialises the middleware for this application: session, participant, node.
     ///

@@ -81,6 +81,7 @@ impl Session for ShmSession {
             delivery: self.delivery,
             receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: self.zero_copy,
+            security: None,
             settings,
         }
     }

@@ -126,6 +126,7 @@ impl Session for SocketSession {
             delivery: self.delivery,
             receive_mode: settings::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: false,
+            security: None,
             settings: self.settings.clone(),
         }
     }

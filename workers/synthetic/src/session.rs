@@ -88,6 +88,7 @@ impl Session for SyntheticSession {
             delivery: self.delivery,
             receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: false,
+            security: None,
             settings: self.settings.clone(),
         }
     }

@@ -87,6 +87,7 @@ impl Session for VsomeipSession {
                 .unwrap_or_default()
                 .into(),
             zero_copy: false,
+            security: None,
             settings: settings(&self.options, self.queue_limit_bytes),
         }
     }

@@ -149,6 +149,7 @@ impl Session for ZenohSession {
             delivery: self.delivery,
             receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: !self.pools.is_empty(),
+            security: None,
             settings,
         }
     }

@@ -67,6 +67,8 @@ def transmitted(records: Sequence[TrialRecord]) -> Transmitted | None:
 
 def contradiction(record: TrialRecord, received: Frame) -> str:
     """How the kernel's counters contradict the paths that the workers state; empty where they don't, or can't."""
+    if unlike := _unlike_security(record):
+        return unlike
     stated = {path for effective in record.effective.values() for path in effective.paths}
     if not stated or not _is_provable(record):
         return ""
@@ -81,6 +83,14 @@ def contradiction(record: TrialRecord, received: Frame) -> str:
     if stated == {MessagePath.SHARED_MEMORY} and not _segments(record):
         return "messages take shared memory, but no application had any mapped"
     return ""
+
+
+def _unlike_security(record: TrialRecord) -> str:
+    """Which applications keep another level of security than the trial requests; empty where none does."""
+    requested = record.trial.experiment.conditions.security
+    levels = {name: effective.security for name, effective in record.effective.items()}
+    unlike = ", ".join(f"{name} keeps {level}" for name, level in levels.items() if level != requested)
+    return f"the trial requests security {requested}, but {unlike}" if unlike else ""
 
 
 def left_through(record: TrialRecord) -> dict[str, int]:

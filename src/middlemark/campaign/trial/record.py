@@ -98,6 +98,7 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
         outcome=outcome,
         attempt=attempt,
         effective=_effective(lifecycle, applications),
+        credentials=dict(lifecycle.specs.credentials),
         services=_services(lifecycle),
         counts=_counts(lifecycle, applications),
         initialised_after_ns=_initialised(lifecycle),
@@ -123,7 +124,9 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
 def _effective(lifecycle: Lifecycle, applications: list[str]) -> dict[str, Effective]:
     heard = {name: lifecycle.last(name, contract.ApplicationEffective) for name in applications}
     return {
-        name: Effective.model_validate(event.model_dump(exclude={"event"})) for name, event in heard.items() if event
+        name: Effective.model_validate(event.model_dump(exclude={"event"}, exclude_none=True))
+        for name, event in heard.items()
+        if event
     }
 
 

@@ -22,15 +22,15 @@ from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.campaign.trial.record import FinishedTrial
+from middlemark.campaign.trial.security import check_security, secured, stored_specs
 from middlemark.campaign.trial.spec import process_specs
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, StoreError
 from middlemark.plan import Failed, NotApplicable, Outcome, Trial
 from middlemark.results.files import writing
 from middlemark.results.record import TrialRecord, is_valid
 from middlemark.results.trial_folder import TrialFolder
-from middlemark.suite import Disturbance, Observation, Security
+from middlemark.suite import Disturbance, Observation
 from middlemark.testbed.processes.ledger import Ledger
-from middlemark.worker.description import lacking_security
 
 Reached = Callable[[str, float | None], None]
 
@@ -64,7 +64,7 @@ async def run_trial(
 
 def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, stack: ExitStack) -> Lifecycle:
     """All that the trial needs before its first process starts; over where this machine or the trial lacks it."""
-    _check_security(trial, resources)
+    check_security(trial, resources.worker_of(trial.experiment).description)
     try:
         environment = enter_prepared(trial, resources, stack)
     except EnvironmentNotReady as lacking:
@@ -73,19 +73,11 @@ def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, s
     specs = process_specs(trial, environment)
     if absent := specs.absent_targets():
         raise TrialOver(NotApplicable(capability="faults", reason=f"this trial has no {absent}"))
-    folder.write_specs(specs.by_process)
+    specs = secured(trial, specs, environment)
+    folder.write_specs(stored_specs(specs))
     processes = TrialProcesses(specs, environment, folder.logs_path, resources.ledger)
     observer = _OBSERVERS[trial.observation](processes, environment, resources.ledger)
     return Lifecycle(trial, processes, environment, observer)
-
-
-def _check_security(trial: Trial, resources: CampaignResources) -> None:
-    """Over where a trial would be open to all in place of the level of security that it requests."""
-    level = trial.experiment.conditions.security
-    if level is not Security.NONE:
-        description = resources.worker_of(trial.experiment).description
-        reason = f"it can't be {level}: {lacking_security(description, level)}"
-        raise TrialOver(NotApplicable(capability="security", reason=reason))
 
 
 async def _executed(lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, reached: Reached) -> Outcome | None:

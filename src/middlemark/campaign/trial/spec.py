@@ -7,9 +7,7 @@ contract's, the values the plan's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-from pydantic import BaseModel
+from dataclasses import dataclass, field
 
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.plan import (
@@ -44,11 +42,8 @@ class Specs:
     applications: Mapping[str, ApplicationSpec]
     host_of: Mapping[str, str]
     timeline: Sequence[PlannedFault] = ()
-
-    @property
-    def by_process(self) -> dict[str, BaseModel]:
-        """All of them."""
-        return {**self.services, **self.applications}
+    credentials: Mapping[str, str] = field(default_factory=dict)
+    """How the credentials in them were made, in the worker's words; empty where the trial is open to all."""
 
     def absent_targets(self) -> str:
         """Whom the timeline names and the trial hasn't: which services a middleware needs only its worker says."""

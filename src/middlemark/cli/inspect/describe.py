@@ -71,6 +71,7 @@ def _print(description: "Description") -> None:
     tables = (
         _facts(description),
         _deliveries(description),
+        _security(description),
         _profiles(description),
         _tuning(description),
         _options(description),
@@ -131,6 +132,20 @@ def _deliveries(description: "Description") -> "Table":
         for delivery in deliveries.lacks
     ]
     return _table(("delivery", "available", "how, or why not", "example"), rows)
+
+
+def _security(description: "Description") -> "Table":
+    can = description.capabilities
+    by = {"credentials": "what it is given", "user": "the user that it runs as"}
+    rows = [
+        (security.level, "yes", security.how, by[security.identity], "yes" if security.by_stream else "no")
+        for security in can.security
+    ]
+    rows += [
+        (lacking.level, "no", f"{lacking.reason[0].upper()}{lacking.reason[1:]}.", "", "")
+        for lacking in can.lacking_security or ()
+    ]
+    return _table(("security", "there", "how, or why not", "known by", "by stream"), rows)
 
 
 def _profiles(description: "Description") -> "Table":

@@ -50,13 +50,17 @@ pub(crate) fn is_valid(case: &Case) -> Result<Answer> {
 /// Whether it says of each level of security that it can be had, or why not.
 fn security(capabilities: &Capabilities) -> Result<()> {
     let lacking = &capabilities.lacking_security;
-    let mut levels = capabilities.security.clone();
+    let mut levels: Vec<_> = capabilities.security.iter().map(|each| each.level).collect();
     levels.extend(lacking.iter().map(|each| each.level));
     levels.sort_unstable();
     ensure!(
         levels == SecurityLevel::ALL,
         "it says {levels:?} of levels of security, not each of {:?} once",
         SecurityLevel::ALL
+    );
+    ensure!(
+        capabilities.security.iter().all(|each| !each.how.trim().is_empty()),
+        "a level of security does not say how it is done"
     );
     ensure!(
         lacking.iter().all(|each| !each.reason.trim().is_empty()),

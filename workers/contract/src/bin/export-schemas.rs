@@ -6,8 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use middlemark_contract::{
-    ApplicationCommand, ApplicationEvent, ApplicationSpec, Description, Execution, ExecutionInput, ExecutionOutput,
-    Published, Received, ServiceCommand, ServiceEvent, ServiceSpec,
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, CredentialsEvent, CredentialsRequest, Description,
+    Execution, ExecutionInput, ExecutionOutput, Published, Received, ServiceCommand, ServiceEvent, ServiceSpec,
 };
 use schemars::{Schema, schema_for};
 
@@ -23,12 +23,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn schemas() -> [(&'static str, Schema); 12] {
+fn schemas() -> [(&'static str, Schema); 14] {
     [
         ("protocol/description", schema_for!(Description)),
         ("protocol/application_spec", schema_for!(ApplicationSpec)),
         ("protocol/application_command", schema_for!(ApplicationCommand)),
         ("protocol/application_event", schema_for!(ApplicationEvent)),
+        ("protocol/credentials_request", schema_for!(CredentialsRequest)),
+        ("protocol/credentials_event", schema_for!(CredentialsEvent)),
         ("execution", schema_for!(Execution)),
         ("execution_input", schema_for!(ExecutionInput)),
         ("execution_output", schema_for!(ExecutionOutput)),

@@ -2,7 +2,6 @@
 
 mod matching;
 mod profile;
-mod security;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,11 +9,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Congestion, Deliveries, Durability, HistoryKind, Reliability};
+use crate::{Congestion, Deliveries, Durability, HistoryKind, LackingSecurity, Reliability, SecurityDescription};
 
 pub use matching::Matching;
 pub use profile::{Axis, DELIVERY, Profile, Tuning};
-pub use security::{LackingSecurity, SecurityLevel};
 
 /// A worker's whole account of its middleware, printed by `describe`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -101,8 +99,8 @@ pub struct Capabilities {
     pub zero_copy: bool,
     /// Whether publisher and subscriber may live in one application.
     pub same_process: bool,
-    /// Levels of security that a trial can request.
-    pub security: Vec<SecurityLevel>,
+    /// Levels of security that a trial can request, each with what it means here.
+    pub security: Vec<SecurityDescription>,
     /// The other levels, each with the reason why it can't be had; empty where the worker doesn't say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacking_security: Vec<LackingSecurity>,

@@ -11,7 +11,7 @@ use std::fmt;
 
 use middlemark_contract::{
     ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Deliveries, Delivery, HistoryKind, Pattern, PatternSpec,
-    Qos, Refusal, Role, SMALLEST_MESSAGE_BYTES, StreamSpec,
+    Qos, Refusal, Role, SMALLEST_MESSAGE_BYTES, SecurityLevel, StreamSpec,
 };
 
 /// Whether `capabilities` meet the spec.
@@ -19,20 +19,26 @@ use middlemark_contract::{
 /// # Errors
 /// The first refusal, with what was requested and what there is.
 pub(crate) fn accept(spec: &ApplicationSpec, capabilities: &Capabilities) -> Result<(), Refusal> {
-    require(spec.contract_version == CONTRACT_VERSION, "contract_version", || {
-        format!(
-            "the front speaks version {}, this worker version {CONTRACT_VERSION}",
-            spec.contract_version
-        )
-    })?;
+    accept_version(spec.contract_version)?;
     accept_rendezvous(spec)?;
     accept_endpoints(spec, capabilities)?;
     accept_hosts(spec, capabilities)?;
     accept_delivery(spec.delivery, &capabilities.deliveries)?;
+    accept_security(spec.security.as_ref().map(|security| security.level), capabilities)?;
     nodes::accept(spec)?;
     spec.streams
         .iter()
         .try_for_each(|stream| accept_stream(stream, capabilities))
+}
+
+/// Whether the front speaks this worker's version of the contract.
+///
+/// # Errors
+/// The refusal, with both versions.
+pub(crate) fn accept_version(version: u32) -> Result<(), Refusal> {
+    require(version == CONTRACT_VERSION, "contract_version", || {
+        format!("the front speaks version {version}, this worker version {CONTRACT_VERSION}")
+    })
 }
 
 fn accept_rendezvous(spec: &ApplicationSpec) -> Result<(), Refusal> {
@@ -114,6 +120,22 @@ fn accept_delivery(delivery: Delivery, deliveries: &Deliveries) -> Result<(), Re
         let lacking = deliveries.lacks.iter().find(|each| each.delivery == delivery);
         let why = lacking.map_or_else(String::new, |each| format!(", as {}", each.reason));
         format!("there is no {delivery}{why}; there is {}", there.join(", "))
+    })
+}
+
+/// Whether the level of a spec is one that the worker has.
+///
+/// # Errors
+/// The refusal, with the worker's reason.
+pub(crate) fn accept_security(level: Option<SecurityLevel>, capabilities: &Capabilities) -> Result<(), Refusal> {
+    let Some(level) = level else {
+        return Ok(());
+    };
+    let has = capabilities.security.iter().any(|each| each.level == level);
+    require(has, "security", || {
+        let lacking = capabilities.lacking_security.iter().find(|each| each.level == level);
+        let why = lacking.map_or_else(String::new, |each| format!(": {}", each.reason));
+        format!("it can't be {level}{why}")
     })
 }
 

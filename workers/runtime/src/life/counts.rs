@@ -9,12 +9,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use middlemark_contract::{ApplicationSpec, ExpectedMessages, Published, Received, SubscriberCounts};
 
-use crate::life::files::{self, Beyond};
 use crate::life::reserve::Publication;
 use crate::node::journal::Journal;
 use crate::receive::flow::{Flow, FlowCounts};
 use crate::receive::receiver::{Part, ReceiverState};
 use crate::recorder::Recorder;
+use crate::recorder::files::{self, Beyond};
 
 /// What a publisher recorded.
 pub(crate) struct PublisherRecords(Arc<Recorder<Published>>);

@@ -5,7 +5,7 @@
 mod acceptance;
 mod application;
 mod counts;
-mod files;
+mod credentials;
 mod reserve;
 pub(crate) mod run;
 mod running;

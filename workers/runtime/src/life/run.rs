@@ -1,9 +1,9 @@
-//! The entry of every worker executable: three commands, decided here and nowhere else.
+//! The entry of every worker executable: four commands, decided here and nowhere else.
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::life::{application, service};
+use crate::life::{application, credentials, service};
 use crate::middleware::Middleware;
 use crate::process::wire;
 
@@ -22,13 +22,14 @@ pub fn run(middleware: &dyn Middleware) -> ExitCode {
             wire::say(&middleware.describe());
             ExitCode::SUCCESS
         }
+        ["credentials"] => credentials::run(middleware),
         ["service"] => service::run(middleware),
         ["application"] => application::run(middleware),
         _ => {
             let name = middleware.describe().middleware;
             let _ = writeln!(
                 std::io::stderr(),
-                "usage: middlemark-worker-{name} describe | service | application\n\
+                "usage: middlemark-worker-{name} describe | credentials | service | application\n\
                  It is started by `middlemark` and speaks JSON lines over standard input and output."
             );
             ExitCode::from(2)

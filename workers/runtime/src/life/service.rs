@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use middlemark_contract::{CONTRACT_VERSION, Refusal, ServiceCommand, ServiceEvent, ServiceSpec};
+use middlemark_contract::{Refusal, ServiceCommand, ServiceEvent, ServiceSpec};
 
 use crate::clock;
+use crate::life::acceptance;
 use crate::middleware::{Middleware, MiddlewareError, Service};
 use crate::options::Options;
 use crate::process::closing;
@@ -62,16 +63,7 @@ pub(crate) fn run(middleware: &dyn Middleware) -> ExitCode {
 
 fn accept(middleware: &dyn Middleware, spec: &ServiceSpec) -> Result<Options, Refusal> {
     let description = middleware.describe();
-    if spec.contract_version != CONTRACT_VERSION {
-        let reason = format!(
-            "the front speaks version {}, this worker version {CONTRACT_VERSION}",
-            spec.contract_version
-        );
-        return Err(Refusal {
-            capability: "contract_version".into(),
-            reason,
-        });
-    }
+    acceptance::accept_version(spec.contract_version)?;
     if !description.services.iter().any(|need| need.service == spec.service) {
         let names: Vec<_> = description.services.iter().map(|need| need.service.as_str()).collect();
         let reason = format!("no service '{}'; there are: {}", spec.service, names.join(", "));
@@ -86,6 +78,10 @@ fn accept(middleware: &dyn Middleware, spec: &ServiceSpec) -> Result<Options, Re
             reason: "the service's host has no address".into(),
         });
     }
+    acceptance::accept_security(
+        spec.security.as_ref().map(|security| security.level),
+        &description.capabilities,
+    )?;
     let options = Options::resolve(&description, &spec.profile, &spec.options)?;
     placement::apply(&spec.placement)?;
     Ok(options)

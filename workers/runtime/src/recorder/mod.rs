@@ -3,6 +3,7 @@
 //! It allocates nothing, blocks on nothing and writes no file while messages come; `files` writes it out afterwards.
 //! What comes after it is full goes into a histogram of fixed size (`overflow`), so that nothing is lost uncounted.
 
+pub(crate) mod files;
 mod overflow;
 pub(crate) mod sync;
 

@@ -159,6 +159,7 @@ fn spec(streams: &[&str]) -> ApplicationSpec {
             scheduling: Scheduling::Other,
             spin_ns: 0,
         },
+        security: None,
     }
 }
 

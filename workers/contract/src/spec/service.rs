@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Congestion, OptionValue, Placement, Qos, Rendezvous, ServiceAddress};
+use crate::{Congestion, OptionValue, Placement, Qos, Rendezvous, Security, ServiceAddress};
 
 /// The spec of one service process of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +47,9 @@ pub struct ServiceSpec {
     pub patience_ns: u64,
     /// Where and how the operating system runs it.
     pub placement: Placement,
+    /// What it keeps strangers out with; none where the trial is open to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security: Option<Security>,
 }
 
 impl ServiceSpec {

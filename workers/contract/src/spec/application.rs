@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Delivery, NodeSpec, OptionValue, StreamSpec};
+use crate::{Delivery, NodeSpec, OptionValue, Security, StreamSpec};
 
 /// Everything an application needs to know of its trial, and no more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +47,9 @@ pub struct ApplicationSpec {
     pub recording: Recording,
     /// Where and how the operating system runs it.
     pub placement: Placement,
+    /// What it keeps strangers out with; none where the trial is open to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security: Option<Security>,
 }
 
 /// What keeps two trials on one machine apart: names, numbers, ports and a folder that no other trial has now.

@@ -1,0 +1,10 @@
+//! Certificates and keys of one trial: made by an authority of its own, given to each process, never reused.
+//!
+//! It knows no middleware and no protocol: what a certificate has to say, and which file a library wants it in, is for a
+//! worker. `authority` makes, `folder` lays on disk what a library can't be given in memory.
+
+mod authority;
+mod folder;
+
+pub use authority::{ALGORITHM, Authority, AuthorityError, Identity, VALID_FOR};
+pub use folder::SecretFolder;
