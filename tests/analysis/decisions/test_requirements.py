@@ -65,5 +65,5 @@ def test_streams_with_values_of_their_own_in_every_trial_give_a_use_a_trial() ->
         Check(stream("a"), Requirement.DEADLINE, MET, estimate(5e6, 4e6, 6e6), by_block={1: 5e6, 2: 4e6}),
         Check(stream("b", "1 ms"), Requirement.DEADLINE, MET, estimate(4e5, 3e5, 5e5), by_block={1: 4e5, 2: 6e5}),
     )
-    assert use_by_block(checks).low == {1: 0.5, 2: 0.6}
-    assert use_by_block(()).low == {}
+    assert use_by_block(checks, {}).low == {1: 0.5, 2: 0.6}
+    assert use_by_block((), {}).low == {}

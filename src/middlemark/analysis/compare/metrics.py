@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.pairing import Pair
 from middlemark.analysis.stats.estimate import Estimate
@@ -128,7 +128,8 @@ def difference_of(
 ) -> Difference | NoDifference:
     """The second against the first: by the trials that have a value; shares, and what no trial has, by all messages."""
     if first.is_share:
-        return difference_of_shares(first.counts, second.counts, confidence=confidence)
+        of_machines = first.of_machines and second.of_machines
+        return difference_of_shares(first.counts, second.counts, of_machines=of_machines, confidence=confidence)
     difference = ratio(first.block_values.finite, second.block_values.finite, paired=paired, confidence=confidence)
     wholes = first.whole, second.whole
     if (
@@ -200,9 +201,8 @@ def _of_blocks(settings: Sequence[BlockValues]) -> BlockValues:
     finite = [setting.finite for setting in settings]
     blocks = sorted(set.intersection(*(set(values.low) for values in finite)))
     low = _means([values.low for values in finite], blocks)
-    if all(values.is_exact for values in finite):
-        return BlockValues(low)
-    return BlockValues(low, _means([values.upper for values in finite], blocks), finite[0].of_searches)
+    high = None if all(values.is_exact for values in finite) else _means([values.upper for values in finite], blocks)
+    return replace(finite[0], low=low, high=high)
 
 
 def _means(settings: Sequence[Values], blocks: Sequence[Block]) -> Values:

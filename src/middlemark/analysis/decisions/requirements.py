@@ -18,7 +18,7 @@ from middlemark.analysis.verdicts.bounds import BoundResult, Evidence, judge_aga
 from middlemark.analysis.verdicts.judge import Judgement, ReasonedJudgement
 from middlemark.analysis.verdicts.ranking import Candidate as Ranked
 from middlemark.analysis.verdicts.ranking import Rank, ranking
-from middlemark.analysis.verdicts.values import Block, BlockValues, PooledValue
+from middlemark.analysis.verdicts.values import Block, BlockValues, Machines, PooledValue
 from middlemark.suite import Demand, Observation, StreamDemand, Within
 from middlemark.suite.metrics import TRIAL, Distribution, Key, Metric, metric_named, quantile_metric, stream_subject
 
@@ -140,16 +140,15 @@ def _by_use(candidate: Candidate) -> Ranked:
     whole = None
     if use is not None and use.low is not None and use.high is not None:
         whole = PooledValue(use.value, use.low, use.high, candidate.findings.n_valid)
-    return Ranked(use_by_block(candidate.checks), use.value if use else 0.0, whole=whole)
+    return Ranked(use_by_block(candidate.checks, candidate.findings.machines), use.value if use else 0.0, whole=whole)
 
 
-def use_by_block(checks: Sequence[Check]) -> BlockValues:
+def use_by_block(checks: Sequence[Check], machines: Machines) -> BlockValues:
     """The largest fraction of a deadline that any stream uses, by trial; only trials with a value of every stream."""
     having = [check for check in checks if check.requirement is Requirement.DEADLINE]
     common = set.intersection(*(set(check.by_block) for check in having)) if having else set()
-    return BlockValues(
-        {block: max(check.by_block[block] / (check.stream.deadline or 1) for check in having) for block in common}
-    )
+    used = {block: max(check.by_block[block] / (check.stream.deadline or 1) for check in having) for block in common}
+    return BlockValues(used, machines=machines)
 
 
 def _by_cpu(candidate: Candidate) -> Ranked:

@@ -65,6 +65,7 @@ def experiment_findings(
         estimates=estimates,
         by_block=_by_block(measured, refused),
         counted=_counted(measured),
+        machines={record.trial.block: record.testbed for record in records if record.testbed is not None},
         shapes=_shapes(measured),
         accounting=_accounting(experiment, measured),
         configuration=Configuration(
@@ -133,7 +134,9 @@ def _outcome(record: TrialRecord) -> TrialOutcome:
     detail = outcome.reason if isinstance(outcome, NotApplicable) else outcome.detail
     reason = outcome.reasons[0].kind.value if isinstance(outcome, Invalid) else ""
     trial = record.trial
-    return TrialOutcome(trial.id, trial.block, record.attempt, outcome.kind, detail, reason, trial.step)
+    return TrialOutcome(
+        trial.id, trial.block, record.attempt, outcome.kind, detail, reason, trial.step, record.testbed or ""
+    )
 
 
 def _counting(measured: Sequence[MeasuredTrial], stream: str, kind: Distribution) -> list[MeasuredTrial]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from middlemark.analysis.experiment.conditions import delivery_told
@@ -22,7 +22,7 @@ from middlemark.analysis.stats.quantiles import Lost, Measured, Sketch
 from middlemark.analysis.stats.shapes import Box, Curve
 from middlemark.analysis.verdicts.bounds import Evidence
 from middlemark.analysis.verdicts.judge import Setbacks, count_setbacks
-from middlemark.analysis.verdicts.values import Block, BlockValues, Counts, with_bound
+from middlemark.analysis.verdicts.values import Block, BlockValues, Counts, Machines, counts_by_machine, with_bound
 from middlemark.plan import Caution, Experiment, SearchStep
 from middlemark.plan.schedule import is_search
 from middlemark.results.counts import PathProof
@@ -54,6 +54,17 @@ class TrialOutcome:
     """Of an invalid one, the kind of its first reason."""
     step: SearchStep | None = None
     """Of a trial of a capacity search."""
+    machine: str = ""
+    """The test-bed of a fleet that measured it."""
+
+
+def machines_of_searches(outcomes: Iterable[TrialOutcome]) -> dict[Block, str]:
+    """By search, the test-bed of a fleet that measured it; all of them where there were several."""
+    names: dict[Block, set[str]] = {}
+    for outcome in outcomes:
+        if outcome.machine and outcome.step and outcome.step.search:
+            names.setdefault(outcome.step.search, set()).add(outcome.machine)
+    return {number: " + ".join(sorted(of_search)) for number, of_search in names.items()}
 
 
 @dataclass(frozen=True)
@@ -164,6 +175,7 @@ class ExperimentFindings:
     """Of shares of messages: by block how many messages, among how many."""
     above: Mapping[Key, Mapping[Block, float]] = field(default_factory=dict)
     """Of a metric that is known only to lie between two values the upper ones; `by_block` has the lower."""
+    machines: Machines = field(default_factory=dict)
     shapes: Shapes = Shapes()
     accounting: Accounting = Accounting()
     configuration: Configuration = Configuration()
@@ -192,9 +204,9 @@ class ExperimentFindings:
         """What is known of a metric, by block: of one-way times between clocks no more than their bound allows."""
         values, above, estimate = self.by_block.get(key, {}), self.above.get(key), self.estimates.get(key)
         return (
-            BlockValues(values, above, of_searches=True)
+            BlockValues(values, above, of_searches=True, machines=self.machines)
             if above is not None
-            else with_bound(values, estimate.bound_ns if estimate else 0)
+            else with_bound(values, estimate.bound_ns if estimate else 0, self.machines)
         )
 
     def evidence(self, metric: Metric, name: str | None) -> Evidence:
@@ -205,7 +217,7 @@ class ExperimentFindings:
         values = self.block_values(key)
         return Evidence(
             block_values=values,
-            counts=self.counted.get(key, {}),
+            counts=counts_by_machine(self.counted.get(key, {}), self.machines),
             estimate=self.estimates.get(key),
             setbacks=self.setbacks(key, name, values),
             n_lost=self._n_lost(key),

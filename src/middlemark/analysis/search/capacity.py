@@ -1,8 +1,7 @@
 """The capacity of a middleware: the highest rate or size of a ladder sustained within bounds of loss and latency.
 
-It reports what each search of a run came to, the curve of latency over load, and its knee by Kneedle (Satopää et al.,
-"Finding a Kneedle in a haystack", ICDCSW 2011), and makes of searches findings that can be compared. `bisection` judges
-the trials and chose their loads.
+It reports what each search of a run came to, the curve of latency over load, its knee by Kneedle (Satopää et al.,
+ICDCSW 2011), and makes findings of searches that can be compared. `bisection` judges the trials and chose their loads.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
+from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome, machines_of_searches
 from middlemark.analysis.search.bisection import (
     JUDGED_BY,
     Limit,
@@ -274,6 +273,7 @@ def capacity_findings(capacity: Capacity) -> ExperimentFindings:
         estimates={CAPACITY_KEY: not_applicable or _estimate(list(ended.values()))},
         by_block={} if not_applicable else {CAPACITY_KEY: sustained},
         above={CAPACITY_KEY: {number: _not_sustained_bytes_per_s(search) for number, search in ended.items()}},
+        machines=machines_of_searches(capacity.outcomes),
     )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.stats.intervals import CONFIDENCE, share_interval
+from middlemark.analysis.stats.two_samples import student
 from middlemark.analysis.verdicts.bounds import TOO_FEW, Evidence
 from middlemark.analysis.verdicts.difference import (
     FEWEST_BLOCKS,
@@ -24,12 +25,10 @@ from middlemark.analysis.verdicts.difference import (
     NoDifference,
     Test,
     difference_between_bounds,
-    from_logarithm,
     share_with_interval,
-    student,
 )
 from middlemark.analysis.verdicts.judge import NO_SETBACKS, Setbacks, SetbacksPair
-from middlemark.analysis.verdicts.values import BlockValues, Counts, Values
+from middlemark.analysis.verdicts.values import BlockValues, Counts, Values, from_logarithm
 
 FEWEST_RUNS = 3
 """Two runs that agree by chance would suggest that runs don't differ."""

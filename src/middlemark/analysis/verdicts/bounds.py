@@ -19,12 +19,14 @@ from middlemark.analysis.verdicts.judge import Judgement, ReasonedJudgement, Set
 from middlemark.analysis.verdicts.values import BlockValues, Counts, PooledValue
 
 TOO_FEW = f"fewer than {FEWEST_BLOCKS} trials"
+POOLED_MACHINES = "single trials have too few messages for it, and machines' messages can't be pooled: longer windows"
 
 
 class BoundTest(StrEnum):
     """How a metric was tested against a bound, in the words of the report."""
 
     VALUES = "trials against the bound, Student's t over logarithms"
+    MACHINES = "machines against the bound, combined as random effects"
     MEDIAN = "median of trials, interval between order statistics"
     SHARE = "share of all messages, Clopper and Pearson's interval for trials as clusters (Korn and Graubard)"
     POOLED = "percentile pooled over all trials' messages, by inversion of its test"
@@ -56,9 +58,16 @@ class Evidence:
         return bool(self.counts if self.is_share else self.block_values) or isinstance(self.whole, PooledValue)
 
     @property
+    def of_machines(self) -> bool:
+        """Whether its trials are of several machines; `counts` are then of machines in place of blocks."""
+        return len(set(self.block_values.machines.values())) > 1
+
+    @property
     def whole(self) -> PooledValue | NoDifference:
         """Of all trials' messages together, where single trials have too few; or why that decides nothing."""
         estimate = self.estimate
+        if self.of_machines:
+            return NoDifference(POOLED_MACHINES)
         if estimate is None or estimate.value is None or estimate.method is not Method.POOLED:
             return NoDifference((estimate.reason if estimate is not None else "") or self.missing or TOO_FEW)
         if estimate.n_trials < FEWEST_BLOCKS or estimate.low is None or estimate.high is None:
@@ -105,7 +114,7 @@ Span = tuple[BoundTest, float, float, float]
 
 
 def _share(evidence: Evidence, confidence: float) -> Span | str:
-    if len(evidence.counts) < FEWEST_BLOCKS:
+    if len(evidence.counts) < FEWEST_BLOCKS and not evidence.of_machines:
         return TOO_FEW
     return BoundTest.SHARE, *share_with_interval(evidence.counts, confidence)
 
@@ -117,15 +126,17 @@ def _values(evidence: Evidence, confidence: float) -> Span | None:
     n = len(finite)
     if n < max(FEWEST_BLOCKS, n_counting):
         return None
-    if coverage(n, confidence) >= confidence:
+    if coverage(n, confidence) >= confidence and not evidence.of_machines:
         least, most = (np.array(list(side.values())) for side in (finite.low, finite.upper))
         low, high = median_interval(least, confidence)[0], median_interval(most, confidence)[1]
         return BoundTest.MEDIAN, float(np.median(least) + np.median(most)) / 2, low, high
     unit = max(abs(value) for value in finite.low.values()) or 1.0
-    against = ratio(BlockValues(dict.fromkeys(finite.low, unit)), finite, paired=True, confidence=confidence)
+    unity = BlockValues(dict.fromkeys(finite.low, unit), machines=finite.machines)
+    against = ratio(unity, finite, paired=True, confidence=confidence)
     if not isinstance(against, Difference):
         return None
-    return BoundTest.VALUES, against.value * unit, against.low * unit, against.high * unit
+    test = BoundTest.MACHINES if against.across else BoundTest.VALUES
+    return test, against.value * unit, against.low * unit, against.high * unit
 
 
 def _pooled(evidence: Evidence) -> Span | str:

@@ -13,14 +13,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from middlemark.analysis.stats.intervals import CONFIDENCE, MAX_WEIGHT, share_interval
-from middlemark.analysis.verdicts.values import BlockValues, Counts, PooledValue, Values
+from middlemark.analysis.stats.two_samples import paired_t, ranks_reach, signed_ranks, student, welch
+from middlemark.analysis.verdicts.across_machines import AcrossMachines, Combined, combined, comparable
+from middlemark.analysis.verdicts.values import (
+    FARTHEST,
+    BlockValues,
+    Counts,
+    Machines,
+    PooledValue,
+    Values,
+    from_logarithm,
+)
 
 FEWEST_BLOCKS = 3
 """Two blocks agree by chance too often to be evidence."""
@@ -28,15 +37,11 @@ POWER = 0.8
 """The power for which the smallest detectable difference is given."""
 LEAST_WIDTH = 1e-12
 """A narrower interval is one of trials that do not differ: the rest is rounding."""
-FARTHEST = 50.0
-"""e^50 is "anything"; beyond, the exponential would overflow."""
-EXACT_RANKS = 60
-"""Up to so many blocks the signed-rank distribution is counted out; beyond, it is normal to five digits."""
 TOO_FEW_BLOCKS = f"fewer than {FEWEST_BLOCKS} blocks with values of both"
 TOO_FEW_TRIALS = f"fewer than {FEWEST_BLOCKS} trials of each"
 TOO_FEW_SEARCHES = f"fewer than {FEWEST_BLOCKS} searches of each: their spread is unknown (`searches: 5` in the suite)"
+NO_MACHINE = "no machine has measured both"
 AT_BOUNDS = "both ended at a bound of their search: use wider bounds"
-Floats = NDArray[np.float64]
 
 
 class Test(StrEnum):
@@ -47,6 +52,7 @@ class Test(StrEnum):
     SIGNED_RANKS = "ratios paired by block, Hodges-Lehmann estimate with the signed-rank test's interval"
     PAIRED_T = "ratios paired by block, Student's t over their logarithms"
     WELCH = "ratio of trials that share no block, Welch's t over logarithms"
+    MACHINES = "ratios of machines, combined as random effects (DerSimonian and Laird, Hartung and Knapp's interval)"
     INTERVALS = "ratio of percentiles pooled over all trials' messages, from the intervals of both (MOVER)"
     SHARES = "difference of two shares, from the intervals of both (Newcombe's hybrid, Korn and Graubard's ends)"
     NEXT_RUN = "ratio of a run to the runs of the base, Student's prediction interval of logarithms of runs' estimates"
@@ -67,6 +73,8 @@ class Difference:
     test: Test
     p_value: float | None = None
     """Of no difference, two-sided; None of shares."""
+    across: AcrossMachines | None = None
+    """Of a ratio over several machines: that of each, and how far they differ."""
 
     @property
     def paired(self) -> bool:
@@ -100,7 +108,8 @@ class Difference:
             reach = max(math.log(self.high / self.value), math.log(self.value / self.low))
         counted = self.test in {Test.SHARES, Test.INTERVALS}
         of_runs = self.test in {Test.NEXT_RUN, Test.NEXT_SHARE}
-        freedom = math.inf if counted else (self.n_first if of_runs else min(self.n_first, self.n_second)) - 1
+        n = len(self.across.ratios) if self.across else self.n_first if of_runs else min(self.n_first, self.n_second)
+        freedom = math.inf if counted else n - 1
         factor = 1 + float(scipy.special.stdtrit(freedom, POWER) / scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
         return math.expm1(min(reach * factor, FARTHEST)) if self.is_ratio else reach * factor
 
@@ -116,12 +125,16 @@ def ratio(
     first: BlockValues, second: BlockValues, *, paired: bool, confidence: float = CONFIDENCE
 ) -> Difference | NoDifference:
     """How many times the first side's value the second has, whether values are exact or lie between two."""
+    had_values = bool(first.low and second.low)
+    first, second = comparable(first, second, paired=paired)
+    if had_values and not first.low and first.machines:
+        return NoDifference(NO_MACHINE)
+    of_values = partial(_ratio, machines=(first.machines, second.machines), paired=paired, confidence=confidence)
     if first.is_exact and second.is_exact:
-        return _ratio(first.low, second.low, paired=paired, confidence=confidence)
-    n = len(first.low.keys() & second.low.keys()) if paired else min(len(first), len(second))
-    if n < FEWEST_BLOCKS:
+        return of_values(first.low, second.low)
+    if min(len(first), len(second)) < FEWEST_BLOCKS:
         return NoDifference(TOO_FEW_SEARCHES if first.of_searches else TOO_FEW_BLOCKS if paired else TOO_FEW_TRIALS)
-    return difference_between_bounds(first, second, partial(_ratio, paired=paired, confidence=confidence))
+    return difference_between_bounds(first, second, of_values)
 
 
 def difference_between_bounds(
@@ -147,7 +160,9 @@ def difference_between_bounds(
     return replace(middle, low=ends[0], high=ends[1], p_value=p_value)
 
 
-def _ratio(first: Values, second: Values, *, paired: bool, confidence: float) -> Difference | NoDifference:
+def _ratio(
+    first: Values, second: Values, *, machines: tuple[Machines, Machines], paired: bool, confidence: float
+) -> Difference | NoDifference:
     blocks = sorted(first.keys() & second.keys())
     before = [first[block] for block in blocks] if paired else list(first.values())
     after = [second[block] for block in blocks] if paired else list(second.values())
@@ -155,96 +170,33 @@ def _ratio(first: Values, second: Values, *, paired: bool, confidence: float) ->
         return NoDifference(TOO_FEW_BLOCKS if paired else TOO_FEW_TRIALS)
     if min(*before, *after) <= 0:
         return NoDifference("a value that is not positive has no ratio")
+    if len({machines[0].get(block) for block in first}) > 1:
+        over_machines = combined(first, second, machines, paired=paired)
+        return _ratio_over_machines(over_machines, len(before), len(after), confidence)
     logs = np.log(before), np.log(after)
-    test = Test.WELCH if not paired else Test.SIGNED_RANKS if _ranks_reach(len(before), confidence) else Test.PAIRED_T
+    test = Test.WELCH if not paired else Test.SIGNED_RANKS if ranks_reach(len(before), confidence) else Test.PAIRED_T
     value, low, high, p_value = _SPANS[test](*logs, confidence)
     middle, least, most = (from_logarithm(end) for end in (value, low, high))
     return Difference(middle, least, most, len(before), len(after), is_ratio=True, test=test, p_value=p_value)
 
 
-def from_logarithm(value: float) -> float:
-    """The ratio of a difference of logarithms, as far as a number can hold it."""
-    return math.exp(min(max(value, -FARTHEST), FARTHEST))
+def _ratio_over_machines(combination: Combined, n_first: int, n_second: int, confidence: float) -> Difference:
+    value, low, high, p_value = student(combination.value, combination.error, combination.freedom, confidence)
+    middle, least, most = (from_logarithm(end) for end in (value, low, high))
+    return Difference(
+        middle,
+        least,
+        most,
+        n_first,
+        n_second,
+        is_ratio=True,
+        test=Test.MACHINES,
+        p_value=p_value,
+        across=combination.across,
+    )
 
 
-def _paired_t(first: Floats, second: Floats, confidence: float) -> tuple[float, float, float, float]:
-    change = second - first
-    error = float(np.std(change, ddof=1)) / math.sqrt(len(change))
-    return student(float(np.mean(change)), error, len(change) - 1, confidence)
-
-
-def _welch(first: Floats, second: Floats, confidence: float) -> tuple[float, float, float, float]:
-    squares = [float(np.var(side, ddof=1)) / len(side) for side in (first, second)]
-    error = math.sqrt(sum(squares))
-    shares = [square / error**2 if error else 0.5 for square in squares]  # squares themselves may be too small
-    freedom = 1 / sum(share**2 / (len(side) - 1) for share, side in zip(shares, (first, second), strict=True))
-    return student(float(np.mean(second) - np.mean(first)), error, freedom, confidence)
-
-
-def student(middle: float, error: float, freedom: float, confidence: float) -> tuple[float, float, float, float]:
-    """The arithmetic of SciPy's `ttest_1samp` and `ttest_ind`, without what these check at every call."""
-    if not error:
-        return middle, middle, middle, float(middle == 0)
-    reach = float(scipy.special.stdtrit(freedom, (1 + confidence) / 2)) * error
-    return middle, middle - reach, middle + reach, 2 * float(scipy.special.stdtr(freedom, -abs(middle) / error))
-
-
-def _signed_ranks(first: Floats, second: Floats, confidence: float) -> tuple[float, float, float, float]:
-    """The median of all averages of two changes; its ends are as many of them further in as the test allows."""
-    change, (rows, columns) = second - first, _pairs(len(first))
-    walsh = (change[rows] + change[columns]) / 2
-    walsh.sort()
-    n, inward = len(walsh), _inward(len(change), confidence)
-    below, up_to = int(walsh.searchsorted(0.0)), int(walsh.searchsorted(0.0, side="right"))
-    fewer = min(below, n - up_to) + (up_to - below) // 2
-    p_value = min(2 * _at_most(len(change), fewer), 1.0)
-    middle = float(walsh[(n - 1) // 2] + walsh[n // 2]) / 2
-    return middle, float(walsh[inward]), float(walsh[n - 1 - inward]), p_value
-
-
-@cache
-def _pairs(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The places of all pairs of n changes, each with itself too."""
-    rows, columns = np.triu_indices(n)
-    return rows, columns
-
-
-def _ranks_reach(n: int, confidence: float) -> bool:
-    """Whether the range of so many changes has the requested coverage."""
-    return n >= FEWEST_BLOCKS and round(2.0 ** (1 - n), 12) <= 1 - confidence
-
-
-@cache
-def _inward(n: int, confidence: float) -> int:
-    """How many of the ordered averages lie outside the interval at either end."""
-    tail, outside = (1 - confidence) / 2, 0
-    while _at_most(n, outside) <= tail:
-        outside += 1
-    return outside - 1 if outside else 0
-
-
-@cache
-def _at_most(n: int, rank_sum: int) -> float:
-    """How often the ranks of the positive ones of n changes come to no more than that, were none different."""
-    if n > EXACT_RANKS:
-        mean, deviation = n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-        return float(scipy.special.ndtr((rank_sum + 0.5 - mean) / deviation))
-    return float(_rank_sums(n)[: rank_sum + 1].sum())
-
-
-@cache
-def _rank_sums(n: int) -> Floats:
-    """The probability of each sum of a random part of the ranks 1 to n."""
-    probability = np.ones(1)
-    for number in range(1, n + 1):
-        grown = np.zeros(len(probability) + number)
-        grown[: len(probability)] += probability / 2
-        grown[number:] += probability / 2
-        probability = grown
-    return probability
-
-
-_SPANS = {Test.SIGNED_RANKS: _signed_ranks, Test.PAIRED_T: _paired_t, Test.WELCH: _welch}
+_SPANS = {Test.SIGNED_RANKS: signed_ranks, Test.PAIRED_T: paired_t, Test.WELCH: welch}
 
 
 def ratio_of_pooled(
@@ -276,9 +228,14 @@ def ratio_of_pooled(
     )
 
 
-def difference_of_shares(first: Counts, second: Counts, *, confidence: float = CONFIDENCE) -> Difference | NoDifference:
-    """By how much the second side's share of all its messages is larger; never surer than independent messages are."""
-    if min(len(first), len(second)) < FEWEST_BLOCKS:
+def difference_of_shares(
+    first: Counts, second: Counts, *, of_machines: bool = False, confidence: float = CONFIDENCE
+) -> Difference | NoDifference:
+    """By how much the second side's share of all its messages is larger; never surer than independent messages are.
+
+    With `of_machines` the counts are those of machines, of which two tell something as each has several trials.
+    """
+    if min(len(first), len(second)) < (2 if of_machines else FEWEST_BLOCKS):
         return NoDifference(TOO_FEW_TRIALS)
     ends = [share_with_interval(side, confidence, max_weight=1) for side in (first, second)]
     (before, low_before, high_before), (after, low_after, high_after) = ends

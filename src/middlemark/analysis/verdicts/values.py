@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+FARTHEST = 50.0
+"""e^50 is "anything"; beyond, the exponential would overflow."""
 Block = int
 """The number of the round in which every experiment was tried once."""
 Values = Mapping[Block, float]
 Counts = Mapping[Block, tuple[int, int]]
 """Of a share of messages: how many messages, among how many."""
+Machines = Mapping[Block, str]
+"""Of a run over a fleet: the test-bed that measured each block. Empty where all is of one machine."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class BlockValues:
     """None where `low` is the value itself; infinite where nothing is known above `low`."""
     of_searches: bool = False
     """Whether each is what a capacity search came to, with its number in the place of a block."""
+    machines: Machines = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.low)
@@ -43,7 +48,7 @@ class BlockValues:
         """Of these blocks alone."""
         low = {block: value for block, value in self.low.items() if block in blocks}
         high = None if self.high is None else {block: self.high[block] for block in low}
-        return BlockValues(low, high, self.of_searches)
+        return replace(self, low=low, high=high)
 
     @property
     def finite(self) -> BlockValues:
@@ -63,11 +68,30 @@ class PooledValue:
     n_trials: int
 
 
-def with_bound(values: Values, bound_ns: int) -> BlockValues:
+def with_bound(values: Values, bound_ns: int, machines: Machines | None = None) -> BlockValues:
     """One-way times that the clocks of two machines may put off by so much either way."""
+    machines = machines or {}
     if not bound_ns:
-        return BlockValues(values)
+        return BlockValues(values, machines=machines)
     return BlockValues(
         {block: value - bound_ns for block, value in values.items()},
         {block: value + bound_ns for block, value in values.items()},
+        machines=machines,
     )
+
+
+def from_logarithm(value: float) -> float:
+    """The ratio of a difference of logarithms, as far as a number can hold it."""
+    return math.exp(min(max(value, -FARTHEST), FARTHEST))
+
+
+def counts_by_machine(counts: Counts, machines: Machines) -> Counts:
+    """Of a share: the sums of each machine, as its trials are alike; unchanged where there is one machine."""
+    names = sorted({machines.get(block, "") for block in counts})
+    if len(names) < 2:
+        return counts
+    sums = dict.fromkeys(names, (0, 0))
+    for block, (events, size) in counts.items():
+        before = sums[machines.get(block, "")]
+        sums[machines.get(block, "")] = before[0] + events, before[1] + size
+    return {number: sums[name] for number, name in enumerate(names)}

@@ -21,6 +21,7 @@ from middlemark.analysis.compare.pairing import Pair
 from middlemark.analysis.compare.selftest import BOUND, ChanceRate
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.analysis.verdicts.across_machines import AcrossMachines
 from middlemark.analysis.verdicts.difference import Difference, NoDifference
 from middlemark.analysis.verdicts.judge import SHARE_MARGIN, Verdict, direction
 from middlemark.report.elements.delivery import deliveries_of, delivery_cell
@@ -40,6 +41,7 @@ from middlemark.report.elements.formatting import (
     times,
 )
 from middlemark.report.elements.tables import estimate_cell
+from middlemark.report.internals.machines import across_words
 from middlemark.suite import Dimension
 from middlemark.suite.metrics import Metric
 from middlemark.suite.yaml.quantity import plural
@@ -136,7 +138,10 @@ def _why(compared: MetricComparison) -> str:
     """Beside what is no difference, or undecided: the reason, or how small a difference could have been found."""
     if isinstance(compared.difference, NoDifference) and compared.difference.reason == compared.decided.reason:
         return ""
-    return compared.decided.reason or ("" if direction(compared.difference) else detectable_words(compared.difference))
+    difference = compared.difference
+    reason = compared.decided.reason or ("" if direction(difference) else detectable_words(difference))
+    across = across_words(difference.across) if isinstance(difference, Difference) and difference.across else ""
+    return "; ".join(part for part in (reason, across) if part)
 
 
 def _value(estimate: Estimate | None, unit: Unit) -> str:
@@ -202,7 +207,14 @@ def json_values(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _data_of(difference: Difference) -> dict[str, object]:
-    return json_values({**asdict(difference), "detectable": difference.detectable})
+    across = None if difference.across is None else across_data(difference.across)
+    return json_values({**asdict(difference), "detectable": difference.detectable, "across": across})
+
+
+def across_data(across: AcrossMachines) -> dict[str, object]:
+    """The ratio on each machine, and how far machines differ, for a program to read."""
+    ratios = [json_values(asdict(ratio)) for ratio in across.ratios]
+    return {**asdict(across), "ratios": ratios, "disagree": across.disagree}
 
 
 def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, object]]:

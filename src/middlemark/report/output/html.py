@@ -33,6 +33,7 @@ from middlemark.report.elements.topology_drawing import drawing
 from middlemark.report.internals.chain_charts import chains_overview
 from middlemark.report.internals.chains import ChainShown, chain_shown
 from middlemark.report.internals.configuration import Configuration, configurations, path_table, topology_table
+from middlemark.report.internals.machines import machine_table
 from middlemark.report.internals.observers import Observed, observed
 from middlemark.report.internals.wire import overhead_chart, overhead_table
 from middlemark.report.output.markup import page_environment
@@ -70,6 +71,7 @@ class Section:
     factors: Mapping[str, str]
     answer: Answer
     ranking: Ranking
+    machines: Table | None
     series: tuple[Series, ...]
     distributions: tuple[Chart, ...]
     over_time: tuple[Chart, ...]
@@ -106,7 +108,7 @@ class Section:
         ranking = ranking_as_table(self.ranking, f"{self.answer.workload.replace('_', ' ')}, {self.answer.load}")
         nodes = tuple(table for table in self.chain.tables if table.rows) if self.chain else ()
         chain = (self.chain.split, self.chain.fates, *nodes) if self.chain else ()
-        single = tuple(table for table in (self.faults, self.links, self.routes, self.path) if table)
+        single = tuple(table for table in (self.machines, self.faults, self.links, self.routes, self.path) if table)
         of_observers = (self.observed.cost, *self.observed.tables) if self.observed else ()
         return (ranking, *chain, *single, *self.quantiles, *self.tables, self.outcomes, *of_observers)
 
@@ -231,6 +233,7 @@ def _section(number: int, comparison: Comparison, conclusion: Answer, series_of:
         factors=dict(comparison.setting.factors),
         answer=conclusion,
         ranking=ranking_table(comparison, series_of),
+        machines=machine_table(comparison, series_of),
         series=tuple(
             series_of[candidate.experiment.id] for candidate in comparison.experiments if candidate.shapes.boxes
         ),

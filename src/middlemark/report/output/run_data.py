@@ -14,7 +14,9 @@ from middlemark.analysis.compare.scaling import Scaling
 from middlemark.analysis.dataframes import summary_table
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings
+from middlemark.analysis.verdicts.difference import Difference
 from middlemark.report.conclusions.claims import as_data as claims_data
+from middlemark.report.conclusions.comparison import across_data
 from middlemark.report.conclusions.recommendation import recommendation, recommendation_data
 from middlemark.report.conclusions.warnings import uncounted_data, warnings_data
 from middlemark.report.elements.labels import series_by_experiment
@@ -42,6 +44,11 @@ def run_data(findings: RunFindings) -> dict[str, Any]:
     }
 
 
+def _machines(to_best: Difference | None) -> dict[str, Any] | None:
+    """Of a run over a fleet: the ratio to the best on each machine."""
+    return None if to_best is None or to_best.across is None else across_data(to_best.across)
+
+
 def _ranking(comparison: Comparison) -> dict[str, Any]:
     return {
         "setting": dict(comparison.setting.factors),
@@ -53,6 +60,7 @@ def _ranking(comparison: Comparison) -> dict[str, Any]:
                 "best_rank": place.first,
                 "worst_rank": place.last,
                 "ties_with": place.tied_with,
+                "machines": _machines(comparison.to_best.get(place.key)),
             }
             for place in comparison.places.values()
         ],

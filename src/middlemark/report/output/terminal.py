@@ -34,6 +34,7 @@ from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import Cell, Column, Holds, Table, value_cell
 from middlemark.report.internals.chains import lines_of_chain
 from middlemark.report.internals.configuration import load_words
+from middlemark.report.internals.machines import machine_lines
 from middlemark.report.internals.message_path import message_lines
 from middlemark.report.internals.observers import observed_lines, seen_by
 from middlemark.report.traffic.capacity import capacity_lines
@@ -184,7 +185,8 @@ def _print_conditions(comparison: Comparison, series_of: Mapping[str, Series], c
     for table in (*lines_of_chain(comparison, series_of), *([faults] if faults else [])):
         _print_table(table, console, table.title.lower())
     links = (*link_lines(comparison), *route_lines(comparison))
-    for line in (*flow_words(comparison, series_of), *timeline_words(comparison), *links):
+    conditions = (*flow_words(comparison, series_of), *timeline_words(comparison), *links)
+    for line in (*machine_lines(comparison, series_of), *conditions):
         _print_line(Text(line, "dim"), console)
     for candidate in comparison.experiments:
         words = load_words(candidate)
