@@ -58,7 +58,7 @@ def test_the_newest_run_is_offered_for_comparison_with_the_last_of_its_suite(
 
 def test_two_runs_are_compared_as_on_the_command_line(client: Client) -> None:
     page = client.get("/compare", params={"base": "0", "head": "1"}).text
-    assert "run-2 over run-1" in page
+    assert "run-2 / run-1" in page
     assert "<h1>run-2 compared with run-1</h1>" in page
     assert "no significant difference" in page
 

@@ -32,9 +32,9 @@ def test_what_all_settings_share_is_said_once(client: Client) -> None:
     page = client.get("/history", params={"figure": "p90(latency)"}).text
     shared = re.search("In all settings: ([^<]*)<", page)
     assert shared is not None
-    assert "profile=default" in shared[1]
-    assert page.count("profile=default") == 1
-    assert re.search("<h4>workload=[^<]*stream imu", page)
+    assert "profile default" in shared[1]
+    assert page.count("profile default") == 1
+    assert re.search("<h4>imu: [^<]*200 Hz[^<]*, on ", page)
 
 
 def test_a_stream_that_is_written_out_as_a_factor_stands_in_the_caption_of_its_chart() -> None:
@@ -42,8 +42,8 @@ def test_a_stream_that_is_written_out_as_a_factor_stands_in_the_caption_of_its_c
     points = tuple(Point(f"run-{n}", f"2026-0{n}-01", "1", "1", 1e5, None, None, 1) for n in (1, 2))
     series = History("udp", f"workload=robot {stream} spin=0 ns", "imu", "here", points, ())
     (chart,) = history_charts([series], metric_named("median(latency)"), ["udp"])
-    assert chart.title == "workload=robot spin=0 ns, stream imu, on here"
-    assert f"With {stream}." in chart.caption
+    assert chart.title == "robot: spin 0 ns, stream imu, on here"
+    assert f"With {stream.replace('=', ' ', 1).replace('_', ' ')}." in chart.caption
 
 
 def test_a_history_names_a_run_of_which_nothing_can_be_read(monthly_runs: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from middlemark.analysis.verdicts.judge import Verdict
 from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import digest as means
 from middlemark.report.conclusions.comparison import pair_deliveries, row
+from middlemark.report.conclusions.headline import setting_words
 from middlemark.report.elements.chart import Chart
 from middlemark.report.output.markup import FILTERS
 from middlemark.report.output.packing import program
@@ -73,6 +74,7 @@ class _Pages:
             lstrip_blocks=True,
         )
         self.templates.filters |= FILTERS
+        self.templates.globals["setting_words"] = setting_words
 
     def runs(self, _request: Request) -> Response:
         """All runs."""
@@ -94,7 +96,7 @@ class _Pages:
             metric=metric.name,
             middleware=middleware,
             middlewares=middlewares,
-            common=in_common(chosen),
+            common=setting_words(" ".join(in_common(chosen))),
             charts=history_charts(chosen, metric, middlewares),
             tables=history_tables(chosen, metric),
         )

@@ -6,7 +6,6 @@ found the changes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -15,14 +14,12 @@ import altair as alt
 
 from middlemark.analysis.compare.history import History, Point
 from middlemark.report.conclusions.comparison import unit_of
+from middlemark.report.conclusions.headline import FACTOR_BOUNDARY, setting_words
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.report.elements.formatting import Unit, count_range, factor
 from middlemark.report.elements.labels import COLOURS, DASHES
 from middlemark.report.elements.tables import MIDDLEWARE, Cell, Column, Table, named, sentences, table
 from middlemark.suite.metrics import Metric
-
-FACTOR_BOUNDARY = re.compile(r" (?=[\w.]+=)")
-"""Between the factors of a setting, `size=1 kB rate=200 Hz`, whose values may hold spaces."""
 
 
 def in_common(series: Sequence[History]) -> tuple[str, ...]:
@@ -32,11 +29,12 @@ def in_common(series: Sequence[History]) -> tuple[str, ...]:
     return tuple(factor for factor in first if others and all(factor in other for other in others))
 
 
-def setting_words(history: History, elsewhere: Sequence[str]) -> str:
+def history_words(history: History, elsewhere: Sequence[str]) -> str:
     """The setting but for the factors that are said elsewhere, the stream and the machine."""
     setting = " ".join(factor for factor in FACTOR_BOUNDARY.split(history.setting) if factor not in elsewhere)
-    stream = f"stream {history.stream}" if history.stream else ""
-    return ", ".join(part for part in (setting, stream, f"on {history.machine}") if part)
+    is_named = history.stream and f"workload={history.stream}" not in FACTOR_BOUNDARY.split(history.setting)
+    stream = f"stream {history.stream}" if is_named else ""
+    return ", ".join(part for part in (setting_words(setting), stream, f"on {history.machine}") if part)
 
 
 def history_tables(series: Sequence[History], metric: Metric) -> list[Table]:
@@ -54,7 +52,7 @@ def _measured_once(series: Sequence[History], metric: Metric, common: Sequence[s
         "Measured in one run only",
         (MIDDLEWARE, sentences("setting"), *named("run", "began"), Column(metric.name, unit.name)),
         [
-            (history.middleware, setting_words(history, common), point.run, _began(point), _value(point, unit))
+            (history.middleware, history_words(history, common), point.run, _began(point), _value(point, unit))
             for history, point in points
         ],
     )
@@ -64,7 +62,7 @@ def _table(history: History, metric: Metric, common: Sequence[str]) -> Table:
     unit = unit_of(metric)
     names = named("run", "began", "version of the library", "Middlemark")
     return table(
-        f"{history.middleware}: {setting_words(history, common)}",
+        f"{history.middleware}: {history_words(history, common)}",
         (*names, Column(metric.name, unit.name), Column("level")),
         [
             (
@@ -98,7 +96,7 @@ def history_charts(series: Sequence[History], metric: Metric, middlewares: Seque
     """A chart for each setting, stream and machine that two runs measured; a colour for each of all middlewares."""
     common = in_common(series)
     named = sorted(
-        ((setting_words(history, common), history) for history in series if len(history.points) > 1),
+        ((history_words(history, common), history) for history in series if len(history.points) > 1),
         key=lambda pair: pair[0],
     )
     groups = [[history for _, history in group] for _, group in groupby(named, key=lambda pair: pair[0])]
@@ -109,8 +107,8 @@ def _chart(
     number: int, series: Sequence[History], common: Sequence[str], metric: Metric, order: Sequence[str]
 ) -> Chart:
     long = [factor for factor in FACTOR_BOUNDARY.split(series[0].setting) if len(factor) > LONGEST_IN_A_TITLE]
-    beside = " ".join(factor for factor in long if factor not in common)
-    title, unit = setting_words(series[0], [*common, *long]), unit_of(metric).name
+    beside = setting_words(" ".join(factor for factor in long if factor not in common))
+    title, unit = history_words(series[0], [*common, *long]), unit_of(metric).name
     rows, changes = _rows(series, metric), _changes(series)
     layers = [*_lines(rows, unit, [history.middleware for history in series], order), *(_marks() if changes else [])]
     n = count_range([point.n_trials for history in series for point in history.points], "trial")

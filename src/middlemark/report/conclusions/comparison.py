@@ -24,6 +24,7 @@ from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.across_machines import AcrossMachines
 from middlemark.analysis.verdicts.difference import Difference, NoDifference
 from middlemark.analysis.verdicts.judge import SHARE_MARGIN, Verdict, direction
+from middlemark.report.conclusions.headline import setting_words
 from middlemark.report.elements.delivery import deliveries_of, delivery_cell
 from middlemark.report.elements.formatting import (
     ABSENT,
@@ -56,7 +57,7 @@ UNITS = {
     Dimension.NUMBER: COUNT,
 }
 MINUS = "−"
-NO_WIDTH = "its interval has no width, so the smallest difference that would have been found is unknown"
+NO_WIDTH = "its interval has no width, so that the smallest detectable difference is unknown"
 _STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "bold red", Verdict.UNDECIDED: "dim"}
 
 
@@ -114,7 +115,7 @@ def detectable_words(difference: Difference | NoDifference) -> str:
     if difference.detectable == math.inf:
         return ""
     least = f"{digits(100 * difference.detectable)} {'%' if difference.is_ratio else 'percentage points'}"
-    return f"a difference of {least} or more would have been found in four of five cases"
+    return f"detectable: {least} or more"
 
 
 def row(compared: MetricComparison) -> Row:
@@ -153,7 +154,7 @@ def print_compared(all_compared: Sequence[MetricComparison], margin: float, cons
     """One table a pair, then what it takes to read them."""
     for pair, group in groupby(all_compared, key=lambda cells: cells.pair):
         console.print()
-        console.print(Text(pair.setting, "bold"))
+        console.print(Text(f"{pair.names[1]} compared with {pair.names[0]}, {setting_words(pair.setting)}", "bold"))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
         table.add_column("", no_wrap=True)
         for heading in (*pair.names, f"{pair.names[1]} /\n{pair.names[0]}"):
@@ -193,10 +194,11 @@ def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
         if any(comparison.metric.of_search for comparison in all_compared)
         else ""
     )
+    detectable = "Detectable: a difference that such trials show in four of five cases. "
     return (
         f"Ratios over trials with {100 * CONFIDENCE:.0f} % confidence intervals. {of_searches}No significant "
         f"difference: the interval lies within {digits(100 * margin)} % of 1 (of shares, within "
-        f"{100 * SHARE_MARGIN:g} percentage points). {how} Each comparison is judged alone: if both sides "
+        f"{100 * SHARE_MARGIN:g} percentage points). {detectable}{how} Each comparison is judged alone: if both sides "
         f"were equal, {digits(chance)} of {plural(n_decided, 'comparison')} would show a difference by chance."
     )
 

@@ -6,6 +6,7 @@ nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -105,6 +106,23 @@ def in_words(factors: Mapping[str, str]) -> str:
     words = [size, factors.get("pattern", "").replace("_", "-"), factors.get("reliability", "").replace("_", " ")]
     conditions = [condition_words(name, value) for name, value in factors.items() if name.split(".")[0] in CONDITIONS]
     return ", ".join(word for word in [*words, factors.get("topology", ""), *conditions] if word)
+
+
+FACTOR_BOUNDARY = re.compile(r" (?=[\w.]+=)")
+"""Between the factors of a setting, `size=1 kB rate=200 Hz`, whose values may hold spaces."""
+
+
+def setting_words(setting: str) -> str:
+    """A setting as it is stored, in words: `udp, imu: 1 kB at 200 Hz, best effort, congestion drop`."""
+    factors = dict(factor.split("=", 1) for factor in FACTOR_BOUNDARY.split(setting) if "=" in factor)
+    names = [factors.pop(name).replace("_", " ") for name in ("middleware", "workload") if name in factors]
+    others = [
+        condition_words(name.removeprefix("option."), value)
+        for name, value in factors.items()
+        if name not in SAID and name.partition(".")[0] not in CONDITIONS
+    ]
+    load = ", ".join(part for part in (in_words(factors), *others) if part)
+    return ": ".join(part for part in (", ".join(names), load) if part)
 
 
 def condition_words(name: str, value: str) -> str:

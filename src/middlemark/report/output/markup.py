@@ -38,7 +38,7 @@ def value_cell(cell: Cell, kind: str, before: Markup) -> Markup:
 
 
 def _value_cell(cell: Cell, kind: str = "", before: str = "") -> str:
-    text = escape(cell.text)
+    text = marked(cell.text) if cell.is_missing else escape(cell.text)
     linked = f'<a href="{escape(cell.link)}">{text}</a>' if cell.link else text
     parts = [
         f'<td class="value{kind}{_missing(cell)}">{escape(before)}',

@@ -49,7 +49,7 @@ def capacity_table(capacities: Sequence[Capacity], series_of: Mapping[str, Serie
             DELIVERY,
             sentences("message"),
             *loads,
-            sentences("for"),
+            sentences("because of"),
             *values("knee", "half sustained", "trials"),
         ),
         rows,
@@ -188,7 +188,7 @@ def _line(capacity: Capacity) -> str:
         return _not_applicable(capacity)
     amount = f" ({payload_words(capacity.sustained)})" if capacity.sustained else ""
     above = (
-        f", not {load_words(capacity.not_sustained, capacity.sought)} ({_limits(capacity) or ABSENT})"
+        f", but not {load_words(capacity.not_sustained, capacity.sought)} ({_limits(capacity) or ABSENT})"
         if capacity.not_sustained
         else ""
     )
