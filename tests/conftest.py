@@ -5,12 +5,22 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from middlemark.analysis.catalogue import index
 from shared_runs import SharedRuns
 
 # Never judged by the clock, as other work may run beside the tests; `--hypothesis-profile=search` looks further.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=3000)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests read of runs is not kept in the user's cache."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(index, "cache_folder", lambda: folder)
+        yield
 
 
 @pytest.fixture(scope="session")

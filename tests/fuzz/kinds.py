@@ -38,8 +38,11 @@ from examples import (
     experiments_of_quick,
 )
 from hostile_runs import damaged
+from middlemark.analysis.catalogue.estimates import past_runs
+from middlemark.analysis.catalogue.library import Library
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.dataframes import load
+from middlemark.analysis.run import analyse
 from middlemark.campaign.import_recording import read_recording, recorded_demand
 from middlemark.campaign.trial import samples
 from middlemark.campaign.trial.events import EventReader, TrialOver
@@ -49,8 +52,7 @@ from middlemark.plan import expand, experiments_of, only, replanned
 from middlemark.report.output.data import export
 from middlemark.report.output.formats import ExportFormat
 from middlemark.results.run_folder import RunFolder
-from middlemark.serve.history import history_tables
-from middlemark.serve.runs import Library, findings, past_runs
+from middlemark.serve.history import history_tables, settings
 from middlemark.suite import load_claims, load_demand, load_suite, parse_given
 from middlemark.suite.load import parse_claims
 from middlemark.suite.metrics import PLAIN, metric_named
@@ -145,7 +147,7 @@ def read_run(path: Path) -> object:
     run, out = path.parent / "runs" / "run", path.parent / "out"
     damaged(chance.choice(RUNS), run, chance)
     out.mkdir()
-    for read in (lambda: findings(RunFolder(run)), lambda: _resumed(run), lambda: _exported(run, out)):
+    for read in (lambda: analyse(RunFolder(run)), lambda: _resumed(run), lambda: _exported(run, out)):
         with suppress(*TOLD):
             read()
     Library([run.parent]).look()
@@ -172,9 +174,11 @@ def read_history(path: Path) -> object:
         copy.mkdir(parents=True)
         shutil.copy(run / "manifest.json", copy)
         shutil.copy(path if number == 1 else run / "summary.parquet", copy / "summary.parquet")
-    past, shelf = past_runs(Library([path.parent / "runs"]).look(), metric)
-    assert len(past) + len(shelf.unreadable) == min(len(RUNS_WITH_ESTIMATES), 3), "a run is neither read nor named"
-    return history_tables(histories(past, metric), metric)
+    shelf = Library([path.parent / "runs"]).look()
+    past, estimates, unreadable = past_runs(shelf, metric)
+    n_runs = estimates["run"].n_unique() + len(shelf.unreadable) + len(unreadable)
+    assert n_runs <= min(len(RUNS_WITH_ESTIMATES), 3), "a run is read twice, or read and named"
+    return [history_tables(setting, metric) for setting in settings(histories(past, estimates, metric))]
 
 
 def read_ledger_file(path: Path) -> object:

@@ -11,6 +11,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from rich.console import Console
 
+from middlemark.analysis.catalogue.library import Library
 from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.dataframes import LoadedRun
 from middlemark.analysis.decisions.claims import judge_own_claims
@@ -24,7 +25,6 @@ from middlemark.report.output.data import export, schemas
 from middlemark.report.output.formats import ExportFormat
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
-from middlemark.serve.runs import Library
 from shared_runs import GOLDEN, SharedRuns
 
 KINDS = ("pipeline", "links", "capacity", "demand", "sides", "observers")

@@ -7,7 +7,9 @@ from unittest.mock import patch
 import pytest
 
 from hostile_runs import damaged
+from middlemark.analysis.catalogue.library import Library
 from middlemark.analysis.dataframes import load
+from middlemark.analysis.run import analyse
 from middlemark.campaign.campaign import Campaign  # noqa: F401 - that it comes up beside the rest
 from middlemark.errors import MiddlemarkError
 from middlemark.plan import replanned
@@ -15,7 +17,6 @@ from middlemark.report.output.data import export
 from middlemark.report.output.formats import ExportFormat
 from middlemark.report.output.html import render
 from middlemark.results.run_folder import RunFolder
-from middlemark.serve.runs import Library, findings
 from middlemark.suite import parse_given
 from shared_runs import GOLDEN
 
@@ -34,11 +35,11 @@ def read_in_every_way(run: Path, out: Path, *, whole: bool) -> None:
 
 
 def _analysed(run: Path) -> None:
-    findings(RunFolder(run))
+    analyse(RunFolder(run))
 
 
 def _reported(run: Path) -> None:
-    render(findings(RunFolder(run)))
+    render(analyse(RunFolder(run)))
 
 
 def _exported(run: Path, out: Path) -> None:

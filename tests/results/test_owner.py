@@ -8,11 +8,11 @@ from typer.testing import CliRunner
 
 from behaviour import Behaviour
 from middlemark import load
+from middlemark.analysis.catalogue.library import Library
 from middlemark.analysis.run import analyse
 from middlemark.cli.main import app
 from middlemark.errors import StoreError
 from middlemark.results.run_folder import RunFolder
-from middlemark.serve.runs import Library
 from run_builder import build_run
 
 SUITE = "suite: small\ntrials: 2\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 200 ms}}]\n"

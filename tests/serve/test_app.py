@@ -1,9 +1,12 @@
 """The pages over many runs: what they show, and whom and what they refuse."""
 
+import html
 import json
 import re
 import shutil
 from pathlib import Path
+
+import pytest
 
 from behaviour import Behaviour
 from middlemark.serve.access import Admission
@@ -97,9 +100,35 @@ def test_captured_frames_can_be_downloaded_or_are_said_to_be_missing(client: Cli
 
 
 def test_a_middleware_keeps_its_colour_when_it_is_chosen_alone(client: Client) -> None:
-    alone = client.get("/history", params={"figure": "cpu", "middleware": "beta"}).text
+    listed = client.get("/history", params={"figure": "cpu", "middleware": "beta"}).text
+    link = re.search(r'<a href="(/history\?[^"]*setting=[^"]*)"', listed)
+    assert link is not None
+    alone = client.get(html.unescape(link[1])).text
     assert "--series-1" in alone.partition('id="specs"')[2]
     assert "--series-0" not in alone.partition('id="specs"')[2]
+
+
+def test_runs_are_found_by_what_is_said_of_them(client: Client) -> None:
+    page = client.get("/", params={"since": "2026-03-01", "until": "2026-04-30"}).text
+    assert re.findall('class="run">([^<]*)<', page) == ["run-4", "run-3"]
+    assert "2 of 7" in page
+    assert re.findall("selected>([^<]*)<", page) == ["run-3", "run-4"]
+    assert "No run is as you say" in client.get("/", params={"tag": "nightly"}).text
+    refused = client.get("/", params={"since": "March"})
+    assert (refused.status_code, "is no day" in refused.text) == (400, True)
+
+
+def test_a_long_list_of_runs_comes_in_parts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("middlemark.serve.app.ITEMS_OF_A_PAGE", 3)
+    page = client.get("/", params={"suite": "golden"})
+    assert "page 1 of 3" in page.text
+    link = re.search(r'<a href="([^"]*page=2[^"]*)"', page.text)
+    assert link is not None
+    second = client.get(html.unescape(link[1])).text
+    assert re.findall('class="run">([^<]*)<', second) == ["run-4", "run-3", "run-2"]
+    assert '<a href="/runs/' not in second
+    for odd in ("0", "4", "-1", "x", "9" * 50):
+        assert "page 1 of 3" in client.get("/", params={"page": odd}).text
 
 
 def test_the_list_reads_no_trial_and_no_estimate(monthly_runs: Path, tmp_path: Path) -> None:

@@ -1,31 +1,57 @@
 """A metric over many runs: a chart, a table, and what all settings share."""
 
+import html
 import json
 import re
 import shutil
 from pathlib import Path
 
+import polars as pl
+
 from middlemark.analysis.compare.history import History, Point
 from middlemark.serve.access import Admission
 from middlemark.serve.app import site
-from middlemark.serve.history import history_charts
+from middlemark.serve.history import MOST_POINTS_IN_A_TABLE, history_chart, history_tables, settings
 from middlemark.suite.metrics import metric_named
 from serve_client import Client
 
 
-def test_a_history_has_every_run_with_its_version(client: Client) -> None:
-    page = client.get("/history", params={"figure": "p90(latency)", "middleware": "beta"}).text
-    assert page.count('<th scope="row">run-') == 14  # two workloads
+def opened(client: Client, words: str, **said: str) -> str:
+    """The page of the setting whose link has these words."""
+    page = client.get("/history", params=said).text
+    links = re.findall(r'<a href="(/history\?[^"]*setting=[^"]*)">([^<]*)</a>', page)
+    (link,) = [html.unescape(link) for link, text in links if words in text]
+    return client.get(link).text
+
+
+def test_a_setting_has_every_run_with_its_version(client: Client) -> None:
+    page = opened(client, "imu: ", figure="p90(latency)", middleware="beta")
+    assert page.count('<th scope="row">run-') == 7
     assert "1.2.3" in page
-    assert "alpha: " not in page
+    assert "<summary>beta</summary>" in page
+    assert "alpha</summary>" not in page
+
+
+def test_settings_are_listed_with_what_was_measured_in_each(client: Client) -> None:
+    page = client.get("/history", params={"figure": "p90(latency)"}).text
+    assert "Settings in which p90(latency) was measured: 2" in page
+    assert page.count('<td class="words">alpha, beta</td><td class="value">7</td>') == 2
+    assert 'id="history"' not in page
+
+
+def test_settings_are_found_by_a_part_of_their_words(client: Client) -> None:
+    page = client.get("/history", params={"figure": "p90(latency)", "words": "PING"}).text
+    assert "was measured: 1" in page
+    assert "imu: " not in page
+    assert "in such a setting" in client.get("/history", params={"words": "nowhere"}).text
 
 
 def test_what_one_run_alone_measured_has_a_table_and_no_chart(monthly_runs: Path, tmp_path: Path) -> None:
     shutil.copytree(monthly_runs / "run-1", tmp_path / "run-1")
-    page = Client(site([tmp_path], Admission())).get("/history", params={"figure": "p90(latency)"}).text
-    assert "a history begins with the second" in page
-    assert "Measured in one run only" in page
-    assert 'id="history-0"' not in page
+    page = opened(Client(site([tmp_path], Admission())), "imu: ", figure="p90(latency)")
+    assert "A history begins with the second" in page
+    assert '<th scope="row">run-1' in page
+    assert 'id="history"' not in page
 
 
 def test_what_all_settings_share_is_said_once(client: Client) -> None:
@@ -34,16 +60,44 @@ def test_what_all_settings_share_is_said_once(client: Client) -> None:
     assert shared is not None
     assert "profile default" in shared[1]
     assert page.count("profile default") == 1
-    assert re.search("<h4>imu: [^<]*200 Hz[^<]*, on ", page)
+    assert re.search(">imu: [^<]*200 Hz[^<]*, on ", page)
 
 
 def test_a_stream_that_is_written_out_as_a_factor_stands_in_the_caption_of_its_chart() -> None:
     stream = "stream.imu=320 B at 200 Hz, best_effort, history 16, drivers to control"
     points = tuple(Point(f"run-{n}", f"2026-0{n}-01", "1", "1", 1e5, None, None, 1) for n in (1, 2))
     series = History("udp", f"workload=robot {stream} spin=0 ns", "imu", "here", points, ())
-    (chart,) = history_charts([series], metric_named("median(latency)"), ["udp"])
+    (setting,) = settings([series])
+    chart = history_chart(setting, metric_named("median(latency)"), ["udp"])
+    assert chart is not None
     assert chart.title == "robot: spin 0 ns, stream imu, on here"
     assert f"With {stream.replace('=', ' ', 1).replace('_', ' ')}." in chart.caption
+
+
+def test_a_change_of_level_names_the_versions_that_came_with_it(monthly_runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(monthly_runs, tmp_path, dirs_exist_ok=True)
+    for month in range(4, 8):
+        run = tmp_path / f"run-{month}"
+        manifest = (run / "manifest.json").read_text(encoding="utf-8")
+        (run / "manifest.json").write_text(manifest.replace('"1.2.3"', '"1.3.0"'), encoding="utf-8")
+        table = pl.read_parquet(run / "summary.parquet")
+        table.with_columns(pl.col("estimate", "low", "high") * 2).write_parquet(run / "summary.parquet")
+    pages = Client(site([tmp_path], Admission()))
+    words = "alpha × 2.0 from run-4 on, 2026-04-15 (library 1.2.3 → 1.3.0)"
+    assert words in pages.get("/history", params={"figure": "p90(latency)"}).text
+    assert words in opened(pages, "imu: ", figure="p90(latency)")
+
+
+def test_only_the_newest_of_many_values_are_in_the_table_and_all_in_the_chart() -> None:
+    n = MOST_POINTS_IN_A_TABLE + 7
+    points = tuple(Point(f"run-{k}", f"{1990 + k}-01-01", "1", "1", 1e5, None, None, 1) for k in range(n))
+    (setting,) = settings([History("udp", "workload=imu", "imu", "here", points, ())])
+    (table,) = history_tables(setting, metric_named("median(latency)"))
+    assert table.title == f"udp: the newest {MOST_POINTS_IN_A_TABLE}, without 7 older ones"
+    assert len(table.rows) == MOST_POINTS_IN_A_TABLE
+    chart = history_chart(setting, metric_named("median(latency)"), ["udp"])
+    assert chart is not None
+    assert len(chart.spec["datasets"]["rows"]) == n
 
 
 def test_a_history_names_a_run_of_which_nothing_can_be_read(monthly_runs: Path, tmp_path: Path) -> None:
@@ -57,4 +111,5 @@ def test_a_history_names_a_run_of_which_nothing_can_be_read(monthly_runs: Path, 
     page = Client(site([few], Admission())).get("/history")
     assert page.status_code == 200
     assert "Runs that can" in page.text
-    assert "run-1" in page.text
+    assert "run-2/manifest.json" in page.text
+    assert page.text.count('<td class="value">1</td>') == 2

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from middlemark.plan import Caution, Experiment, Trial
 from middlemark.results.record import FORMAT_VERSION
@@ -93,6 +93,9 @@ def _instant(text: str) -> str:
     return text
 
 
+Tag = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+
+
 class RunHead(Model):
     """What tells a run from others, of a size that does not grow with its trials."""
 
@@ -108,6 +111,37 @@ class RunHead(Model):
     """By name."""
     base: dict[MiddlewareName, Middleware] = {}
     """By name: the base's, where the campaign has two sides."""
+    tags: tuple[Tag, ...] = ()
+    """By which its user finds it among others."""
+
+
+class RunOutline(Model):
+    """A run as lists and searches need it."""
+
+    head: RunHead
+    n_trials: Count
+    """That are planned."""
+    workloads: tuple[Name, ...]
+    """Of the planned trials, by name."""
+
+
+class _PlannedExperiment(BaseModel):
+    workload: Name
+
+
+class _PlannedTrial(BaseModel):
+    experiment: _PlannedExperiment
+
+
+class Planned(BaseModel):
+    """What of a manifest says what is planned; the rest of it is passed over."""
+
+    trials: tuple[_PlannedTrial, ...]
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """By name, each once."""
+        return tuple(sorted({trial.experiment.workload for trial in self.trials}))
 
 
 class Manifest(RunHead):

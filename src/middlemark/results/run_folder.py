@@ -46,7 +46,7 @@ from middlemark.results.files import (
     write_model,
     writing,
 )
-from middlemark.results.manifest import Manifest, Reproduction, RunHead
+from middlemark.results.manifest import Manifest, Planned, Reproduction, RunHead, RunOutline
 from middlemark.results.trial_folder import TrialFolder
 
 if TYPE_CHECKING:
@@ -90,18 +90,25 @@ class RunFolder:
         self._check_is_run()
         return read_model(self.manifest_path, Manifest, MOST_MANIFEST_BYTES)
 
-    def read_head(self) -> tuple[RunHead, int]:
-        """The head of `manifest.json`, and how many trials are planned; at the trials themselves it does not look."""
+    def read_outline(self) -> RunOutline:
+        """The head of `manifest.json`, and what is planned; at the stored trials themselves it does not look."""
         self._check_is_run()
         path = self.manifest_path
         try:
             document = pydantic_core.from_json(read_bytes(path, MOST_MANIFEST_BYTES))
-            if not (isinstance(document, dict) and isinstance(document.get("trials"), list)):
-                raise StoreError(path, "it can't be read: it names no trials", RESTORE)
+            if not isinstance(document, dict):
+                raise StoreError(path, "it can't be read: it is no object", RESTORE)
             head = RunHead.model_validate({name: document[name] for name in RunHead.model_fields if name in document})
+            planned = Planned.model_validate(document)
         except ValueError as cause:  # pydantic's own is one
             raise StoreError(path, f"it can't be read: {str(cause).splitlines()[0]}", RESTORE) from cause
-        return head, len(document["trials"])
+        return RunOutline(head=head, n_trials=len(planned.trials), workloads=planned.workloads)
+
+    def stamp(self) -> str:
+        """What is another after the manifest, the list of trials or the estimates were written again; reads none."""
+        self._check_is_run()
+        paths = (self.manifest_path, self.trials_path, self.summary_path)
+        return " ".join(map(_state, paths))
 
     def _check_is_run(self) -> None:
         if not self.path.is_dir():
@@ -164,6 +171,17 @@ class RunFolder:
             yield
         finally:
             os.close(file)
+
+
+def _state(path: Path) -> str:
+    """Where a file or folder lies, how long it is and when it was last changed, which nobody can set back."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return "-"
+    except OSError as error:
+        raise StoreError(path, f"it can't be read: {error.strerror}") from error
+    return f"{status.st_ino}:{status.st_size}:{status.st_ctime_ns}"
 
 
 _REPRODUCED = "give the folder that `middlemark reproduce` printed at its end"

@@ -6,8 +6,12 @@ what of a page a browser may execute: a run's own report may be anybody's, and i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.applications import Starlette
@@ -16,9 +20,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from middlemark.analysis.catalogue.estimates import past_runs
+from middlemark.analysis.catalogue.library import Library, ListedRun, Shelf
+from middlemark.analysis.catalogue.selection import Selection
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.compare.metrics import compare_usual_metrics, over_settings
 from middlemark.analysis.compare.pairing import pair_runs
+from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.verdicts.judge import Verdict
 from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import digest as means
@@ -31,11 +39,12 @@ from middlemark.results.files import MOST_PAGE_BYTES, MOST_RECORD_BYTES, is_ther
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.serve.access import KEPT_APART, POLICY, Admission, guards
-from middlemark.serve.history import history_charts, history_tables, in_common
-from middlemark.serve.runs import Library, Shelf, findings, past_runs
-from middlemark.suite.metrics import DISTRIBUTIONS, PLAIN, metric_named
+from middlemark.serve.history import Setting, history_chart, history_tables, in_common, settings
+from middlemark.suite.metrics import DISTRIBUTIONS, PLAIN, Metric, metric_named
 
 MARGIN = 0.05
+ITEMS_OF_A_PAGE = 100
+KEPT_FINDINGS = 4
 METRICS = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [
     metric.name for metric in PLAIN
 ]
@@ -73,39 +82,68 @@ class _Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.templates.filters |= FILTERS
+        self.templates.filters |= FILTERS | {"merged": lambda first, second: first | second}
         self.templates.globals["setting_words"] = setting_words
 
-    def runs(self, _request: Request) -> Response:
-        """All runs."""
+    def runs(self, request: Request) -> Response:
+        """All runs, or those that are meant."""
         shelf = self.library.look()
-        return self._page("Runs", shelf, view="runs", chosen_base=_before_the_last(shelf))
+        selection = Selection.of(request.query_params)
+        chosen = [(place, run) for place, run in enumerate(shelf.runs) if selection.matches(run)]
+        return self._page(
+            "Runs",
+            shelf,
+            view="runs",
+            selection=selection,
+            found=chosen,
+            part=part_of(chosen[::-1], request.query_params.get("page", "")),
+            chosen_base=_before_the_last(chosen),
+        )
 
     def history(self, request: Request) -> Response:
-        """One metric over all runs."""
-        metric = metric_named(request.query_params.get("figure", "median(latency)"))
-        middleware = request.query_params.get("middleware", "")
-        past, shelf = past_runs(self.library.look(), metric)
-        series = histories(past, metric)
-        middlewares = sorted({history.middleware for history in series})
-        chosen = [history for history in series if middleware in {"", history.middleware}]
+        """The settings in which a metric was measured, or one of them with all its runs."""
+        query = request.query_params
+        metric, selection = metric_named(query.get("figure", "median(latency)")), Selection.of(query)
+        shelf = self.library.look()
+        runs, estimates, unreadable = past_runs(selection.of_shelf(shelf), metric)
+        series = [
+            history
+            for history in histories(runs, estimates, metric)
+            if selection.middleware in {"", history.middleware}
+        ]
+        listed = settings(series)
+        shelf = Shelf(shelf.runs, (*shelf.unreadable, *unreadable))
+        values: dict[str, Any] = {
+            "metric": metric.name,
+            "selection": selection,
+            "common": setting_words(" ".join(in_common(series))),
+        }
+        chosen = [setting for setting in listed if query.get("setting", setting.id) == setting.id]
+        if len(chosen) == 1:
+            return self._setting(chosen[0], metric, shelf, values)
+        words = query.get("words", "")
+        matching = [setting for setting in chosen if words.casefold() in setting.words.casefold()]
+        values |= {"words": words, "n_found": len(matching), "part": part_of(matching, query.get("page", ""))}
+        return self._page(f"History of {metric.name}", shelf, view="settings", **values)
+
+    def _setting(self, setting: Setting, metric: Metric, shelf: Shelf, values: dict[str, Any]) -> Response:
+        middlewares = sorted({name for run in shelf.runs for name in run.head.middlewares})
+        chart = history_chart(setting, metric, middlewares)
         return self._page(
             f"History of {metric.name}",
             shelf,
-            view="history",
-            metric=metric.name,
-            middleware=middleware,
-            middlewares=middlewares,
-            common=setting_words(" ".join(in_common(chosen))),
-            charts=history_charts(chosen, metric, middlewares),
-            tables=history_tables(chosen, metric),
+            [chart] if chart else [],
+            view="setting",
+            setting=setting,
+            tables=history_tables(setting, metric),
+            **values,
         )
 
     def compare(self, request: Request) -> Response:
         """Two runs, as `middlemark compare` does."""
         shelf = self.library.look()
         base, head = (self._run(shelf, request.query_params.get(side, "")) for side in ("base", "head"))
-        pairs = pair_runs(findings(base), findings(head))
+        pairs = pair_runs(findings(base.folder, base.stamp), findings(head.folder, head.stamp))
         compared = compare_usual_metrics(pairs.pairs, MARGIN)
         sections = [
             (
@@ -116,11 +154,11 @@ class _Pages:
             for pair in pairs.pairs
         ]
         return self._page(
-            f"{head.path.name} compared with {base.path.name}",
+            f"{head.name} compared with {base.name}",
             shelf,
             view="compare",
-            base=base.path.name,
-            head=head.path.name,
+            base=base.name,
+            head=head.name,
             sections=sections,
             means=means.means_table(over_settings(compared)),
             alone=pairs.alone,
@@ -129,7 +167,7 @@ class _Pages:
 
     def report(self, request: Request) -> Response:
         """The report that a run has."""
-        folder = self._run(self.library.look(), request.path_params["number"])
+        folder = self._run(self.library.look(), request.path_params["number"]).folder
         if not is_there(folder.report_path):
             raise HTTPException(404, f"{folder.path.name} has no report: make it with `middlemark report`")
         return HTMLResponse(read_bytes(folder.report_path, MOST_PAGE_BYTES), headers={POLICY: KEPT_APART})
@@ -154,7 +192,7 @@ class _Pages:
         return page
 
     def _trial(self, request: Request) -> TrialFolder:
-        folder = self._run(self.library.look(), request.path_params["number"])
+        folder = self._run(self.library.look(), request.path_params["number"]).folder
         stored = next(
             (
                 stored_trial
@@ -167,15 +205,15 @@ class _Pages:
             raise HTTPException(404, "the run has no such trial")
         return stored
 
-    def _run(self, shelf: Shelf, number: str) -> RunFolder:
+    def _run(self, shelf: Shelf, number: str) -> ListedRun:
         listed = next((run for place, run in enumerate(shelf.runs) if str(place) == number), None)
         if listed is None:
             raise HTTPException(404, "the run does not exist: go back to the list and choose again")
-        return listed.folder
+        return listed
 
     def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **values: object) -> Response:
         template = self.templates.get_template("site.html.j2")
-        defaults = {"metric": "median(latency)", "middleware": "", "middlewares": []}
+        defaults = {"metric": "median(latency)", "selection": Selection(), "words": ""}
         page = template.render(
             title=title,
             shelf=shelf,
@@ -183,6 +221,7 @@ class _Pages:
             charts=charts,
             specs={chart.id: chart.spec for chart in charts},
             **(defaults | values),
+            middlewares=sorted({name for run in shelf.runs for name in run.head.middlewares}),
         )
         return HTMLResponse(page.encode(errors="replace"))  # the name of a folder may be no text
 
@@ -200,8 +239,32 @@ def _draw(_request: Request) -> Response:
     return Response(f"{program()}\n{DRAW}", media_type="text/javascript")
 
 
-def _before_the_last(shelf: Shelf) -> int:
+def _before_the_last(listed: Sequence[tuple[int, ListedRun]]) -> int:
     """The run that the newest is compared with: the last before it of the same suite, else the last before it."""
-    suites = [run.head.suite for run in shelf.runs]
-    same = [number for number, suite in enumerate(suites[:-1]) if suite == suites[-1]]
-    return same[-1] if same else len(suites) - 2
+    before = [(place, run.head.suite) for place, run in listed[:-1]]
+    same = [place for place, suite in before if suite == listed[-1][1].head.suite]
+    return same[-1] if same else before[-1][0] if before else -1
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a long list that one page shows."""
+
+    items: Sequence[Any]
+    number: int
+    """Of the page, from 1."""
+    n_pages: int
+
+
+def part_of(items: Sequence[Any], number: str) -> Part:
+    """The page of a list that an address names, the first where it names none that there is."""
+    n_pages = max(-(-len(items) // ITEMS_OF_A_PAGE), 1)
+    chosen = int(number) if re.fullmatch("[0-9]{1,9}", number, re.ASCII) else 1
+    chosen = chosen if 1 <= chosen <= n_pages else 1
+    return Part(items[(chosen - 1) * ITEMS_OF_A_PAGE : chosen * ITEMS_OF_A_PAGE], chosen, n_pages)
+
+
+@lru_cache(KEPT_FINDINGS)
+def findings(folder: RunFolder, _stamp: str) -> RunFindings:
+    """A run analysed; the last few are kept until they change."""
+    return analyse(folder)

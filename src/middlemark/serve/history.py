@@ -1,24 +1,25 @@
-"""The history of a metric over runs: a chart and a table for each setting, with a mark where its level changed.
+"""The history of a metric over runs: a list of settings, and of one setting its chart and tables.
 
-What only one run measured has no history and is shown in one table. It estimates nothing: `analysis.compare.history`
+A mark says where the level changed, and which versions came with it. It estimates nothing: `analysis.compare.history`
 found the changes.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from itertools import groupby
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from middlemark.analysis.compare.history import History, Point
+from middlemark.analysis.compare.history import Change, History, Point
 from middlemark.report.conclusions.comparison import unit_of
 from middlemark.report.conclusions.headline import FACTOR_BOUNDARY, setting_words
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.report.elements.formatting import Unit, count_range, factor
 from middlemark.report.elements.labels import COLOURS, DASHES
-from middlemark.report.elements.tables import MIDDLEWARE, Cell, Column, Table, named, sentences, table
+from middlemark.report.elements.tables import Cell, Column, Table, named, table
 from middlemark.suite.metrics import Metric
 
 
@@ -37,32 +38,73 @@ def history_words(history: History, elsewhere: Sequence[str]) -> str:
     return ", ".join(part for part in (setting_words(setting), stream, f"on {history.machine}") if part)
 
 
-def history_tables(series: Sequence[History], metric: Metric) -> list[Table]:
-    """All values of what has a chart, and the changes in words; then what one run alone measured."""
+@dataclass(frozen=True)
+class Setting:
+    """What was measured in one setting, as the list of settings has it."""
+
+    id: str
+    """By which its page is found."""
+    words: str
+    common: tuple[str, ...]
+    """The factors that all listed settings share, of which the words say nothing."""
+    series: tuple[History, ...]
+    """One for each middleware."""
+
+    @property
+    def n_runs(self) -> int:
+        """That measured it."""
+        return len({point.run for history in self.series for point in history.points})
+
+    @property
+    def last(self) -> str:
+        """When the newest of them began."""
+        return max(_began(history.points[-1]) for history in self.series)
+
+    @property
+    def changes(self) -> list[str]:
+        """All changes of level in words, the newest first."""
+        changes = [(change, history) for history in self.series for change in history.changes]
+        changes.sort(key=lambda pair: pair[0].first.started_at, reverse=True)
+        return [f"{history.middleware} {change_words(change)}" for change, history in changes]
+
+
+def change_words(change: Change) -> str:
+    """A change of level in a sentence: `× 1.2 from run-7 on, 2026-01-31 (library 1.2 → 1.3)`."""
+    brought = f" ({', '.join(change.brought)})" if change.brought else ""
+    return f"× {factor(change.times)} from {change.first.run} on, {change.first.started_at[:10]}{brought}"
+
+
+def settings(series: Sequence[History]) -> list[Setting]:
+    """The series by setting, stream and machine, in the order of their words."""
+    groups: dict[tuple[str, str | None, str], list[History]] = {}
+    for history in series:
+        groups.setdefault((history.setting, history.stream, history.machine), []).append(history)
     common = in_common(series)
-    once = [history for history in series if len(history.points) == 1]
-    tables = [_table(history, metric, common) for history in series if len(history.points) > 1]
-    return [*tables, _measured_once(once, metric, common)] if once else tables
+    listed = [Setting(_id(key), history_words(alike[0], common), common, tuple(alike)) for key, alike in groups.items()]
+    return sorted(listed, key=lambda setting: setting.words)
 
 
-def _measured_once(series: Sequence[History], metric: Metric, common: Sequence[str]) -> Table:
+def _id(key: tuple[str, str | None, str]) -> str:
+    return hashlib.sha256(repr(key).encode(errors="surrogateescape")).hexdigest()[:12]
+
+
+MOST_POINTS_IN_A_TABLE = 100
+"""Of one middleware, the newest; the chart has all."""
+
+
+def history_tables(setting: Setting, metric: Metric) -> list[Table]:
+    """The values of each middleware in one setting, the newest first, and the changes in words."""
+    return [_table(history, metric) for history in setting.series]
+
+
+def _table(history: History, metric: Metric) -> Table:
     unit = unit_of(metric)
-    points = [(history, point) for history in series for point in history.points]
-    return table(
-        "Measured in one run only",
-        (MIDDLEWARE, sentences("setting"), *named("run", "began"), Column(metric.name, unit.name)),
-        [
-            (history.middleware, history_words(history, common), point.run, _began(point), _value(point, unit))
-            for history, point in points
-        ],
-    )
-
-
-def _table(history: History, metric: Metric, common: Sequence[str]) -> Table:
-    unit = unit_of(metric)
+    shown = history.points[::-1][:MOST_POINTS_IN_A_TABLE]
     names = named("run", "began", "version of the library", "Middlemark")
+    times = {change.first: f"× {factor(change.times)}" for change in history.changes}
+    left_out = len(history.points) - len(shown)
     return table(
-        f"{history.middleware}: {history_words(history, common)}",
+        f"{history.middleware}{f': the newest {len(shown)}, without {left_out} older ones' if left_out else ''}",
         (*names, Column(metric.name, unit.name), Column("level")),
         [
             (
@@ -71,9 +113,9 @@ def _table(history: History, metric: Metric, common: Sequence[str]) -> Table:
                 point.library_version,
                 point.middlemark_version,
                 _value(point, unit),
-                next((f"× {factor(change.times)}" for change in history.changes if change.run == point.run), ""),
+                times.get(point, ""),
             )
-            for point in history.points
+            for point in shown
         ],
     )
 
@@ -92,28 +134,22 @@ LONGEST_IN_A_TITLE = 40
 """In characters; a longer factor is shown in the caption instead."""
 
 
-def history_charts(series: Sequence[History], metric: Metric, middlewares: Sequence[str]) -> list[Chart]:
-    """A chart for each setting, stream and machine that two runs measured; a colour for each of all middlewares."""
-    common = in_common(series)
-    named = sorted(
-        ((history_words(history, common), history) for history in series if len(history.points) > 1),
-        key=lambda pair: pair[0],
-    )
-    groups = [[history for _, history in group] for _, group in groupby(named, key=lambda pair: pair[0])]
-    return [_chart(number, group, common, metric, middlewares) for number, group in enumerate(groups)]
-
-
-def _chart(
-    number: int, series: Sequence[History], common: Sequence[str], metric: Metric, order: Sequence[str]
-) -> Chart:
+def history_chart(setting: Setting, metric: Metric, middlewares: Sequence[str]) -> Chart | None:
+    """The chart of a setting, none of one run alone; a colour for each of all middlewares."""
+    series, common = setting.series, setting.common
+    if setting.n_runs < 2:
+        return None
     long = [factor for factor in FACTOR_BOUNDARY.split(series[0].setting) if len(factor) > LONGEST_IN_A_TITLE]
     beside = setting_words(" ".join(factor for factor in long if factor not in common))
     title, unit = history_words(series[0], [*common, *long]), unit_of(metric).name
     rows, changes = _rows(series, metric), _changes(series)
-    layers = [*_lines(rows, unit, [history.middleware for history in series], order), *(_marks() if changes else [])]
+    layers = [
+        *_lines(rows, unit, [history.middleware for history in series], middlewares),
+        *(_marks() if changes else []),
+    ]
     n = count_range([point.n_trials for history in series for point in history.points], "trial")
     return Chart(
-        id=f"history-{number}",
+        id="history",
         title=title,
         caption=f"{metric.name}, {unit}: each run's estimate with its interval, n = {n} of each. Dashed line: from "
         "here on the level differs by more than 5 % (PELT; from six runs on)."
@@ -145,7 +181,7 @@ def _changes(series: Sequence[History]) -> list[dict[str, Any]]:
     words_at: dict[str, list[str]] = {}
     for history in series:
         for change in history.changes:
-            words_at.setdefault(change.started_at, []).append(f"{history.middleware} × {factor(change.times)}")
+            words_at.setdefault(change.first.started_at, []).append(f"{history.middleware} × {factor(change.times)}")
     return [{"when": when, "words": ", ".join(words)} for when, words in words_at.items()]
 
 

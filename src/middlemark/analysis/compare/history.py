@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,19 +24,19 @@ FEWEST = 6
 """Runs from which on a change of level can be separated from chance: three on either side."""
 
 
+IS_KNOWN = pl.col("estimate").is_not_null() & pl.col("observation").is_null()
+"""Of `summary.parquet`: which estimates are history, those of unobserved trials, where there is one."""
+
+
 @dataclass(frozen=True)
 class PastRun:
     """A run as far as histories need it."""
 
     name: str
-    manifest: RunHead
-    """The head of it, or all."""
-    estimates: pl.DataFrame
-    """Its `summary.parquet`, or the rows that `of_figure` leaves."""
+    head: RunHead
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """The metric in one run."""
 
     run: str
@@ -50,12 +51,25 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """The first run of a new level."""
+    """The first run of a new level, and the last of the one before."""
 
-    run: str
-    started_at: str
+    before: Point
+    first: Point
     times: float
     """The new level's median over that of the one before."""
+
+    @property
+    def brought(self) -> tuple[str, ...]:
+        """What else is another from that run on, in words: the version of the library, that of Middlemark."""
+        libraries, tools = (
+            (getattr(self.before, name), getattr(self.first, name))
+            for name in ("library_version", "middlemark_version")
+        )
+        return tuple(
+            f"{subject} {old} → {new}"
+            for subject, (old, new) in (("library", libraries), ("Middlemark", tools))
+            if old != new
+        )
 
 
 @dataclass(frozen=True)
@@ -71,18 +85,48 @@ class History:
     changes: tuple[Change, ...]
 
 
-def histories(runs: Sequence[PastRun], metric: Metric) -> list[History]:
-    """Every series that has the metric, by setting and middleware; points in the order in which runs began."""
-    points_by_series: dict[tuple[str, str, str, str], list[Point]] = {}
-    for run in sorted(runs, key=lambda other: other.manifest.started_at):
-        machine = machine_of(run.manifest)
-        for row in run.estimates.filter(rows_of_metric(metric)).iter_rows(named=True):
-            key = (_setting(row), row["middleware"], row["subject"], machine)
-            points_by_series.setdefault(key, []).append(_point(run, row))
-    return [
-        History(middleware, setting, _stream(subject), machine, tuple(points), level_changes(points))
-        for (setting, middleware, subject, machine), points in sorted(points_by_series.items())
-    ]
+def histories(runs: Sequence[PastRun], estimates: pl.DataFrame, metric: Metric) -> list[History]:
+    """Every series that has the metric, by setting and middleware; points in the order in which runs began.
+
+    `estimates` has rows of `summary.parquet` that are known, with the place of the run in `run`.
+    """
+    began = [(place, run.head.started_at, machine_of(run.head)) for place, run in enumerate(runs)]
+    of_runs = pl.DataFrame(
+        began, {"run": estimates.schema["run"], "began": pl.String(), "machine": pl.String()}, orient="row"
+    )
+    middleware = pl.concat_str(pl.lit("middleware="), pl.col("middleware"), pl.lit(" "))
+    rows = (
+        estimates.filter(rows_of_metric(metric))
+        .join(of_runs, on="run")
+        .with_columns(setting=pl.col("factors").str.strip_prefix(middleware))
+        .sort("began", maintain_order=True)
+    )
+    series = rows.partition_by("setting", "middleware", "subject", "machine", as_dict=True)
+    return [_history(key, runs, group) for key, group in sorted(series.items())]
+
+
+def _history(key: tuple[str, str, str, str], runs: Sequence[PastRun], rows: pl.DataFrame) -> History:
+    setting, middleware, subject, machine = key
+    is_base = f"{SIDE_FACTOR}={Side.BASE}" in setting.split()
+    values = rows.select("run", "estimate", "low", "high", "n_trials").iter_rows()
+    points = tuple(_point(runs[place], middleware, numbers, is_base=is_base) for place, *numbers in values)
+    stream = None if subject == TRIAL else subject.partition(":")[2]
+    return History(middleware, setting, stream, machine, points, level_changes(points))
+
+
+def _point(run: PastRun, middleware: str, numbers: Sequence[float], *, is_base: bool) -> Point:
+    stored = (run.head.base if is_base else run.head.middlewares).get(middleware)
+    value, low, high, n_trials = numbers
+    return Point(
+        run=run.name,
+        started_at=run.head.started_at,
+        library_version=stored.library.version if stored else "unknown",
+        middlemark_version=run.head.middlemark_version,
+        value=value,
+        low=low,
+        high=high,
+        n_trials=int(n_trials),
+    )
 
 
 def machine_of(manifest: RunHead) -> str:
@@ -101,34 +145,10 @@ def machine_of(manifest: RunHead) -> str:
 
 
 def rows_of_metric(metric: Metric) -> pl.Expr:
-    """Which estimates a history of the metric is of: those of unobserved trials, where there is one."""
+    """Which estimates are of the metric."""
     of_each = pl.col("subject").str.starts_with(metric.key("").subject)
     subject = pl.col("subject") == TRIAL if metric.of_trial else of_each
-    is_estimated = pl.col("estimate").is_not_null() & pl.col("observation").is_null()
-    return (pl.col("metric") == metric.stored_name) & subject & is_estimated
-
-
-def _setting(row: dict[str, str]) -> str:
-    return row["factors"].removeprefix(f"middleware={row['middleware']} ")
-
-
-def _stream(subject: str) -> str | None:
-    return None if subject == TRIAL else subject.partition(":")[2]
-
-
-def _point(run: PastRun, row: dict[str, float]) -> Point:
-    is_base = f"{SIDE_FACTOR}={Side.BASE}" in str(row["factors"]).split()
-    middleware = (run.manifest.base if is_base else run.manifest.middlewares).get(str(row["middleware"]))
-    return Point(
-        run=run.name,
-        started_at=run.manifest.started_at,
-        library_version=middleware.library.version if middleware else "unknown",
-        middlemark_version=run.manifest.middlemark_version,
-        value=row["estimate"],
-        low=row["low"],
-        high=row["high"],
-        n_trials=int(row["n_trials"]),
-    )
+    return (pl.col("metric") == metric.stored_name) & subject
 
 
 def level_changes(points: Sequence[Point]) -> tuple[Change, ...]:
@@ -141,7 +161,7 @@ def level_changes(points: Sequence[Point]) -> tuple[Change, ...]:
     begins = [0, *ends[:-1]]
     medians = [float(np.median(levels[begin:end])) for begin, end in zip(begins, ends, strict=True)]
     return tuple(
-        Change(points[begin].run, points[begin].started_at, float(np.exp(after - before)))
+        Change(points[begin - 1], points[begin], float(np.exp(after - before)))
         for begin, before, after in zip(begins[1:], medians, medians[1:], strict=False)
         if abs(after - before) > EQUAL
     )

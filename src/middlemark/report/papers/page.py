@@ -12,7 +12,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from middlemark.analysis.decisions.paper_findings import JudgedExplanation
-from middlemark.analysis.reproduced import ReproducedPaper, analyse_paper
+from middlemark.analysis.decisions.reproduced import ReproducedPaper, analyse_paper
 from middlemark.installation import VERSION
 from middlemark.report.conclusions.claims import READING, ClaimShown, claims_shown
 from middlemark.report.elements.chart import Chart
