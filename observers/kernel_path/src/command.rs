@@ -23,6 +23,9 @@ pub(crate) struct Spec {
     /// Processes that carry others' packets on, of which only the packets are recorded that they send.
     #[serde(default)]
     pub(crate) forwarders: Vec<u32>,
+    /// Processes of other network namespaces through which packets pass.
+    #[serde(default)]
+    pub(crate) switches: Vec<u32>,
 }
 
 /// Each later line.

@@ -23,6 +23,9 @@ pub(crate) enum ObserverError {
     /// The recording can't be written.
     #[error("{path} can't be written: {source}", path = path.display())]
     Recording { path: PathBuf, source: io::Error },
+    /// What devices have counted can't be read.
+    #[error("the counters of network devices can't be read: {0}")]
+    Counters(#[source] io::Error),
     /// The front can't be read or written.
     #[error("the front is gone: {0}")]
     Front(#[source] io::Error),
@@ -37,7 +40,7 @@ impl ObserverError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Asked(_) => 2,
-            Self::Kernel { .. } | Self::Container | Self::Recording { .. } => 3,
+            Self::Kernel { .. } | Self::Container | Self::Counters(_) | Self::Recording { .. } => 3,
             Self::Front(_) => 4,
         }
     }

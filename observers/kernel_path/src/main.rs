@@ -10,6 +10,7 @@ mod message;
 mod process;
 mod program;
 mod recording;
+mod witness;
 #[allow(
     clippy::all,
     clippy::pedantic,
@@ -33,6 +34,7 @@ use crate::error::ObserverError;
 use crate::message::{Message, print};
 use crate::program::Program;
 use crate::recording::Recording;
+use crate::witness::Witness;
 
 /// How often the ring buffer is emptied: it holds some 500 000 records.
 const EMPTYING: Duration = Duration::from_millis(20);
@@ -77,21 +79,26 @@ fn record(lines: &mut Lines) -> Result<(), ObserverError> {
     let recording = Recording::create(&spec.recording)?;
     let mut place = MaybeUninit::uninit();
     let mut program = Program::load(&mut place)?;
-    follow_until_end(&mut program, &recording, &spec, lines)?;
-    let lost = program.lost()?;
+    let missed = follow_until_end(&mut program, &recording, &spec, lines)?;
+    let lost = missed + program.lost()?;
     let (events, calls) = recording.finish()?;
     print(&Message::Done { events, lost, calls })
 }
 
+/// Gives how many packets no program was run for.
 fn follow_until_end(
     program: &mut Program<'_>,
     recording: &Recording,
     spec: &Spec,
     lines: &mut Lines,
-) -> Result<(), ObserverError> {
+) -> Result<u64, ObserverError> {
     let ring = program.events(recording)?;
     program.follow_packets_of(&spec.forwarders)?;
     let processes = program.follow(&spec.processes)?;
+    let mut witness = Witness::default();
+    for senders in [&spec.processes, &spec.forwarders, &spec.switches] {
+        witness.watch(senders, program)?;
+    }
     print(&Message::Ready { processes })?;
     loop {
         match lines.next(EMPTYING)? {
@@ -99,6 +106,7 @@ fn follow_until_end(
                 let Command::Follow { processes } = parse(&line)? else {
                     break;
                 };
+                witness.watch(&processes, program)?;
                 let processes = program.follow(&processes)?;
                 print(&Message::Following { processes })?;
             }
@@ -108,7 +116,9 @@ fn follow_until_end(
         ring.consume()
             .map_err(ObserverError::kernel("emptying the ring buffer"))?;
     }
+    let missed = witness.missed(program)?;
     program.detach();
     ring.consume()
-        .map_err(ObserverError::kernel("emptying the ring buffer"))
+        .map_err(ObserverError::kernel("emptying the ring buffer"))?;
+    Ok(missed)
 }

@@ -18,7 +18,7 @@ pub(crate) enum Message {
     /// The recording is complete; the last message.
     Done {
         events: u64,
-        /// What found no room or was left out: the recording has gaps.
+        /// What found no room, was left out, or was sent by a device without being seen: the recording has gaps.
         lost: u64,
         /// The names of the system calls in it, by their numbers on this machine.
         calls: BTreeMap<i64, String>,

@@ -1,5 +1,6 @@
 //! The BPF program in the kernel: loaded, attached, told whom to follow, and detached before its last records are read.
 
+use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
@@ -11,6 +12,7 @@ use crate::error::ObserverError;
 use crate::process;
 use crate::recording::Recording;
 use crate::skeleton::{KernelPathLinks, KernelPathSkel, KernelPathSkelBuilder};
+use crate::witness::Place;
 
 /// As the program's `enum role` has them.
 const OBSERVED: u8 = 1;
@@ -72,6 +74,21 @@ impl<'object> Program<'object> {
         ring.build().map_err(ObserverError::kernel("opening the ring buffer"))
     }
 
+    /// How many packets the programs were run for, by the device that sends them.
+    pub(crate) fn handed(&self) -> Result<BTreeMap<Place, i64>, ObserverError> {
+        let devices = &self.skeleton.maps.devices;
+        let mut handed = BTreeMap::new();
+        for key in devices.keys() {
+            let looked_up = devices.lookup(&key, MapFlags::ANY);
+            let Some(value) = looked_up.map_err(ObserverError::kernel("reading how many packets were seen"))? else {
+                continue;
+            };
+            let (place, packets) = handed_of(&key, &value);
+            *handed.entry(place).or_default() += packets;
+        }
+        Ok(handed)
+    }
+
     /// Detaches it: no records come any more.
     pub(crate) fn detach(&mut self) {
         self.skeleton.links = KernelPathLinks::default();
@@ -86,6 +103,15 @@ impl<'object> Program<'object> {
             .try_fold(without_room, |lost, more| Ok(lost + more?))
             .map_err(ObserverError::kernel("asking how often a program was left out"))
     }
+}
+
+/// As `struct device` and `struct handed` have them: numbers of namespace and device; packets, and the device's name.
+fn handed_of(key: &[u8], value: &[u8]) -> (Place, i64) {
+    let (packets, name) = value.split_at(size_of::<i64>());
+    let name: Vec<u8> = name.iter().copied().take_while(|&byte| byte != 0).collect();
+    let namespace = u32::from_ne_bytes(key[..size_of::<u32>()].try_into().expect("a key has 8 bytes"));
+    let packets = i64::from_ne_bytes(packets.try_into().expect("a number has 8 bytes"));
+    ((namespace, String::from_utf8_lossy(&name).into_owned()), packets)
 }
 
 /// A CPU runs a program only once at a time: an event within another one of the same kind finds it running.

@@ -30,7 +30,7 @@ const ROOM: u32 = 4096;
 /// Above all numbers that the kernel gives to processes.
 const NO_PROCESS: u32 = 1 << 30;
 
-const CHECKS: [(&str, Check<Lab>); 7] = [
+const CHECKS: [(&str, Check<Lab>); 8] = [
     (
         "each_datagram_is_followed_from_call_to_call",
         each_datagram_is_followed_from_call_to_call,
@@ -46,6 +46,10 @@ const CHECKS: [(&str, Check<Lab>); 7] = [
     (
         "what_the_kernel_sends_later_is_recorded_too",
         what_the_kernel_sends_later_is_recorded_too,
+    ),
+    (
+        "what_a_device_sends_unseen_is_counted_as_lost",
+        what_a_device_sends_unseen_is_counted_as_lost,
     ),
     (
         "a_child_that_finds_no_room_is_counted",
@@ -169,16 +173,9 @@ fn children_are_followed_and_strangers_are_not(lab: &Lab) -> Result<(), Failed> 
     )
 }
 
-/// Seen on a busy virtual machine, kernel 6.18: of some million packets one or a few passed the device with no program
-/// run for them, and the kernel counts none as left out. So a first failure is shown, and only the second one counts.
+/// Seen on a busy virtual machine, kernel 6.18: of some hundred thousand packets one or a few pass the device with no
+/// program run for them, and the kernel counts none as left out. The recording must say so then.
 fn what_the_kernel_sends_later_is_recorded_too(lab: &Lab) -> Result<(), Failed> {
-    a_poured_stream_is_recorded_whole(lab).or_else(|failed| {
-        eprintln!("tried once more: {}", failed.message().unwrap_or("no message"));
-        a_poured_stream_is_recorded_whole(lab)
-    })
-}
-
-fn a_poured_stream_is_recorded_whole(lab: &Lab) -> Result<(), Failed> {
     let (pieces, size_bytes) = (256, 32 << 10);
     let (mut sender, mut receiver) = lab.stream(pieces, size_bytes);
     let whole_bytes = 1 + pieces as u64 * u64::from(size_bytes);
@@ -191,20 +188,35 @@ fn a_poured_stream_is_recorded_whole(lab: &Lab) -> Result<(), Failed> {
         said == ("sent".into(), format!("received {whole_bytes}")),
         format!("{said:?}"),
     )?;
-    expect(done["lost"] == 0, done.to_string())?;
     let socket = of_kind(&events, SENT).map(|event| event.subject).next();
     let queued: Vec<&Event> = of_kind(&events, QUEUED)
         .filter(|event| Some(event.other) == socket)
         .collect();
     let queued_bytes: u64 = queued.iter().map(|event| u64::from(event.length)).sum();
     expect(
-        queued_bytes >= whole_bytes,
-        format!("{queued_bytes} of {whole_bytes} bytes"),
+        queued_bytes >= whole_bytes || done["lost"].as_u64() > Some(0),
+        format!("{queued_bytes} of {whole_bytes} bytes, and {done}"),
     )?;
     expect(
         queued.iter().any(|event| event.process != from),
         "some are sent while another process runs",
     )
+}
+
+fn what_a_device_sends_unseen_is_counted_as_lost(lab: &Lab) -> Result<(), Failed> {
+    for is_followed in [true, false] {
+        let mut sender = lab.unseen(DATAGRAMS, SIZE_BYTES);
+        let sending = [sender.id()];
+        let (processes, switches): (&[u32], &[u32]) = if is_followed { (&sending, &[]) } else { (&[], &sending) };
+        let observation = Observation::begin_beside(processes, switches);
+        sender.say("go");
+        expect(sender.hear() == "sent", "all are sent")?;
+        let (events, done) = observation.end();
+        let seen = of_kind(&events, TRANSMITTED).count();
+        expect(seen == usize::from(is_followed), format!("{seen} were seen"))?;
+        expect(done["lost"] == DATAGRAMS, done.to_string())?;
+    }
+    Ok(())
 }
 
 /// A shell that is followed with so many others that only some have room beside them.

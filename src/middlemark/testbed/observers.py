@@ -144,7 +144,7 @@ class Recorded(Model):
 
     events: int
     lost: int
-    """Events that found no room: with any, the recording has gaps."""
+    """What found no room, was left out, or was sent by a device without being seen: with any, there are gaps."""
     calls: dict[int, str]
     """The names of the system calls in it, by number."""
 
@@ -153,12 +153,27 @@ class KernelPath:
     """A recording under way; `end` must follow."""
 
     def __init__(
-        self, recording: Path, processes: Sequence[int], ledger: Ledger, forwarders: Sequence[int] = ()
+        self,
+        recording: Path,
+        processes: Sequence[int],
+        ledger: Ledger,
+        *,
+        forwarders: Sequence[int] = (),
+        switches: Sequence[int] = (),
     ) -> None:
-        """Of `forwarders`, which forward others' packets, only those packets are recorded."""
+        """Of `forwarders`, which forward others' packets, only those packets are recorded.
+
+        `switches` are processes in the namespaces between hosts: what devices there send is counted too.
+        """
         self._observer = NativeProcess("records the kernel path", [str(executable("kernel-path"))], ledger)
-        told: dict[str, object] = {"recording": str(recording), "processes": list(processes)}
-        self._observer.begin(told | ({"forwarders": list(forwarders)} if forwarders else {}))
+        self._observer.begin(
+            {
+                "recording": str(recording),
+                "processes": list(processes),
+                "forwarders": list(forwarders),
+                "switches": list(switches),
+            }
+        )
 
     def follow(self, processes: Sequence[int]) -> None:
         """Follows these too: their threads and their children, also those that come later."""

@@ -144,6 +144,11 @@ class Testbed:
         """The processes that forward frames between the ends of links."""
         return tuple(relay.pid for relay in self.wiring.relays.values()) if self.wiring else ()
 
+    @property
+    def switch_pids(self) -> tuple[int, ...]:
+        """The processes that hold the namespaces between hosts."""
+        return (self.wiring.switch.pid,) if self.wiring else ()
+
     def _wiring(self, target: str) -> Wiring:
         if self.wiring is None:
             raise UsageError(f"the test-bed has no link `{target}`", remedy="none of its hosts is in a namespace")

@@ -21,7 +21,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum { BPF_ANY = 0, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1, BPF_RB_NO_WAKEUP = 1 };
+enum { BPF_ANY = 0, BPF_NOEXIST = 1, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1, BPF_RB_NO_WAKEUP = 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -37,8 +37,16 @@ typedef struct {
 	struct net *net;
 } possible_net_t;
 
+struct rtnl_link_ops {
+	const char *kind;
+};
+
 struct net_device {
 	possible_net_t nd_net;
+	const struct rtnl_link_ops *rtnl_link_ops;
+	int ifindex;
+	unsigned short type;
+	char name[16];
 };
 
 struct sock_common {

@@ -1,8 +1,9 @@
 /* What the kernel does for the followed processes, one record an event, in the order in which each CPU saw it.
  *
  * Tracepoints only. It decides nothing: which events make up a message's path is found out afterwards. Whatever finds no
- * room is counted; what the kernel runs no program for can't be.
+ * room is counted, and so is what devices send, as the kernel does not run a program for each packet on every machine.
  */
+#include "device.h"
 #include "event.h"
 #include "followed.h"
 #include "kernel.h"
@@ -93,6 +94,7 @@ int BPF_PROG(transmitted, struct sk_buff *skb)
 	int is_queued = stage && *stage == IN_QUEUE;
 	struct event *event;
 
+	count_handed(skb->dev);
 	if (!is_queued && !is_of_a_followed_socket(skb)) {
 		bpf_map_delete_elem(&packets, &packet);
 		return 0;

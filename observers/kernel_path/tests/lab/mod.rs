@@ -48,6 +48,14 @@ impl Lab {
         self.traffic(["pour", "drain"], pieces, size_bytes)
     }
 
+    /// A sender of frames of which no tracepoint tells.
+    pub(crate) fn unseen(&self, count: usize, size_bytes: u32) -> Speaker {
+        let told = format!("{count} {size_bytes}");
+        let mut sender = Speaker::start(&mut traffic::part(self.hosts[0].enter(), "slip", &told));
+        assert_eq!(sender.hear(), "waiting");
+        sender
+    }
+
     fn traffic(&self, [sending, receiving]: [&str; 2], count: usize, size_bytes: u32) -> (Speaker, Speaker) {
         let told = format!("{count} {size_bytes}");
         let mut receiver = Speaker::start(&mut traffic::part(self.hosts[1].enter(), receiving, &told));
@@ -109,9 +117,14 @@ pub(crate) struct Observation {
 
 impl Observation {
     pub(crate) fn begin(processes: &[u32]) -> Self {
+        Self::begin_beside(processes, &[])
+    }
+
+    /// The same where packets also pass through the namespaces of other processes.
+    pub(crate) fn begin_beside(processes: &[u32], switches: &[u32]) -> Self {
         let path = temporary("npy");
         let mut observer = Speaker::start(&mut Command::new(OBSERVER));
-        observer.say(&json!({"recording": path, "processes": processes}));
+        observer.say(&json!({"recording": path, "processes": processes, "switches": switches}));
         assert_eq!(observer.event()["event"], "ready");
         Self { observer, path }
     }

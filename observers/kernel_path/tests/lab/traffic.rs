@@ -2,10 +2,13 @@
 
 use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Command, ExitCode};
 
 const PART: &str = "MIDDLEMARK_TEST_TRAFFIC";
 const RECEIVER: &str = "10.98.0.2:7000";
+/// The type of frames that no one takes for another's.
+const LOCAL_EXPERIMENT: u16 = 0x88b5;
 
 pub(crate) fn is_asked_for() -> bool {
     std::env::var_os(PART).is_some()
@@ -26,6 +29,7 @@ pub(crate) fn run() -> ExitCode {
         Some("send") => send(count, size_bytes),
         Some("receive") => receive(count),
         Some("pour") => pour(count, size_bytes),
+        Some("slip") => slip(count, size_bytes),
         _ => drain(),
     }
     // Its sockets and threads stay until the test ends it.
@@ -77,6 +81,64 @@ fn pour(count: usize, size_bytes: usize) {
     }
     drop(stream);
     say("sent");
+}
+
+/// Sends a frame as others are sent, and then frames in the one way in which the kernel runs no tracepoint: past all queues.
+fn slip(count: usize, size_bytes: usize) {
+    let socket = packet_socket().expect("a packet socket");
+    say("waiting");
+    io::stdin().read_line(&mut String::new()).expect("a word");
+    let mut frame = vec![0xff; size_bytes];
+    frame[12..14].copy_from_slice(&LOCAL_EXPERIMENT.to_be_bytes());
+    for number in 0..=count {
+        if number == 1 {
+            bypass_queues(&socket).expect("an option of packet sockets");
+        }
+        // SAFETY: the descriptor is open, and as many bytes are there.
+        let sent = unsafe { libc::send(socket.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
+        assert_eq!(sent, frame.len() as isize, "{}", io::Error::last_os_error());
+    }
+    say("sent");
+}
+
+fn packet_socket() -> io::Result<OwnedFd> {
+    // SAFETY: each call gets a descriptor that is open, and the address and size of what lives until it returns.
+    unsafe {
+        let number = libc::socket(libc::AF_PACKET, libc::SOCK_RAW, 0);
+        if number < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let socket = OwnedFd::from_raw_fd(number);
+        let mut address: libc::sockaddr_ll = std::mem::zeroed();
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = LOCAL_EXPERIMENT.to_be();
+        address.sll_ifindex = libc::if_nametoindex(c"eth0".as_ptr()) as i32;
+        let bytes = size_of_val(&address) as libc::socklen_t;
+        if libc::bind(number, (&raw const address).cast(), bytes) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(socket)
+    }
+}
+
+fn bypass_queues(socket: &OwnedFd) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    let (option, bytes) = ((&raw const on).cast(), size_of_val(&on) as libc::socklen_t);
+    // SAFETY: the descriptor is open, and the option is a number that lives until the call returns.
+    let set = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_QDISC_BYPASS,
+            option,
+            bytes,
+        )
+    };
+    if set == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 fn drain() {

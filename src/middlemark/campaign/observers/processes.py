@@ -118,8 +118,14 @@ class KernelPathObserver(TrialObserver):
         }
         self._file = ObserverFile(f"{self.environment.slot.name}-kernel-path.npy", self.ledger)
         with self._program.attempt():
-            observed, forwarders = list(self._pids().values()), list(self.environment.testbed.relay_pids)
-            self._program.running = KernelPath(self._file.path, observed, self.ledger, forwarders)
+            testbed = self.environment.testbed
+            self._program.running = KernelPath(
+                self._file.path,
+                list(self._pids().values()),
+                self.ledger,
+                forwarders=testbed.relay_pids,
+                switches=testbed.switch_pids,
+            )
 
     def joined(self) -> None:
         """Follows the new processes too."""
@@ -156,7 +162,7 @@ class KernelPathObserver(TrialObserver):
 
     def _as_recorded(self, recorded: Recorded) -> KernelRecording:
         if recorded.lost:
-            why = "the observer was late, or there was more to follow than it has room for"
+            why = "the observer was late, there was too much to follow, or the kernel did not tell of all packets"
             self.unavailable["kernel_events"] = f"{recorded.lost} were lost: {why}"
         return KernelRecording(
             processes=self._pids(),
