@@ -6,7 +6,9 @@ import pytest
 
 from middlemark.errors import WorkerFailed
 from middlemark.worker import description
-from middlemark.worker.description import describe
+from middlemark.worker.contract import Description, PortHolders, ServiceNeed
+from middlemark.worker.description import describe, needed_ports
+from staged import planned
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,27 @@ def test_a_worker_that_describes_itself_badly_is_refused(
     worker.chmod(0o755)
     with pytest.raises(WorkerFailed, match=why):
         describe(worker)
+
+
+DAEMON = ServiceNeed(service="daemon", per="host", when=[])
+
+
+def needed(workload: str, holders: PortHolders, *services: ServiceNeed) -> int:
+    """Of two publishers and three subscribers, each an application."""
+    description = Description.model_construct(ports=holders, services=list(services), options=[], profiles={})
+    return needed_ports(planned(f"workloads: [{workload}]\ntopologies: C2-3").experiment, description)
+
+
+@pytest.mark.parametrize(
+    ("holders", "of_messages", "with_answers"),
+    [("endpoints", 5, 10), ("publishers", 2, 5), ("subscribers", 3, 5), ("applications", 5, 5), ("nothing", 0, 0)],
+)
+def test_a_trial_needs_one_port_and_one_for_each_that_takes_one(
+    holders: PortHolders, of_messages: int, with_answers: int
+) -> None:
+    assert needed("imu", holders) == 1 + of_messages
+    assert needed("{workload: p, pattern: ping_pong, size: 64 B, answer: 64 B}", holders) == 1 + with_answers
+
+
+def test_each_service_needs_a_port_too() -> None:
+    assert needed("imu", "nothing", DAEMON) == 1 + needed("imu", "nothing")

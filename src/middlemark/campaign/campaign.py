@@ -3,7 +3,7 @@
 It repeats disturbed trials, skips refused ones, and resumes interrupted runs.
 
 It runs no step of a trial itself (`trial` does) and shows nothing: `progress` tells an observer. Whether what is stored
-is accepted, `acceptance` says.
+is accepted, `progress` says.
 """
 
 from __future__ import annotations

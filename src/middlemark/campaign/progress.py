@@ -1,6 +1,7 @@
-"""How far a campaign is: what its observer hears of each trial, and how long the remaining ones will take.
+"""How far a campaign is, how long its remaining trials will take, and whether what it stored in the end is accepted.
 
-It decides nothing: `campaign` says what begins and what has finished. What can be heard is in `results.progress`.
+It runs nothing: `campaign` says what begins and what has finished. What an observer can hear is in `results.progress`;
+a missed threshold is `analysis.decisions.gate`'s.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.campaign.trial.record import FinishedTrial
+from middlemark.errors import ResultsNotAccepted
 from middlemark.plan import FIXED_COST_NS, Experiment, Trial, campaign_duration_ns, trial_duration_ns
+from middlemark.plan.schedule import is_sought
+from middlemark.plan.trial import ACCEPTED
 from middlemark.results.manifest import Manifest
 from middlemark.results.progress import (
     CampaignExtended,
@@ -22,6 +26,8 @@ from middlemark.results.progress import (
     TrialFinished,
     TrialStarted,
 )
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 
 
 @dataclass
@@ -89,3 +95,24 @@ def _names(experiment: Experiment) -> dict[str, str]:
         "side": experiment.side or "",
         "workload": experiment.workload,
     }
+
+
+def outcomes(run: RunFolder) -> Counter[str]:
+    """How many stored trials ended with each kind of outcome."""
+    return Counter(_outcome_kind(folder.read_record()) for folder in run.stored_trials())
+
+
+def _outcome_kind(record: TrialRecord) -> str:
+    """What a search came for is accepted."""
+    return "valid" if is_sought(record.trial.step, record.outcome.kind) else record.outcome.kind
+
+
+def check_accepted(counts_by_kind: Counter[str]) -> None:
+    """Raises where a trial is neither valid nor not applicable."""
+    others = {kind: number for kind, number in counts_by_kind.items() if kind not in ACCEPTED}
+    if others:
+        counts = ", ".join(f"{number} {kind}" for kind, number in sorted(others.items()))
+        raise ResultsNotAccepted(
+            f"trials that don't count: {sum(others.values())} of {sum(counts_by_kind.values())} ({counts})",
+            remedy="the report says why; each trial's events and logs are in its folder",
+        )

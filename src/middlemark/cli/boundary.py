@@ -59,7 +59,7 @@ def reported_errors(command: Sequence[str]) -> Iterator[None]:
 def _print_error(text: str, remedy: str | None) -> None:
     from rich.text import Text
 
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
 
     console = Screen(stderr=True, soft_wrap=True)
     console.print(Text.assemble(("error: ", "bold red"), text))

@@ -58,7 +58,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     else:
         from rich.text import Text
 
-        from middlemark.report.elements.screen import Screen
+        from middlemark.report.elements.plain_text import Screen
 
         console = Screen()
         print_claims(judged, console)

@@ -123,7 +123,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         _print_data(compared, pairs, margin / 100)
         return
     from middlemark.report.conclusions.comparison import print_compared
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
     from middlemark.report.output.terminal import print_over_settings
 
     print_compared(compared, margin / 100, Screen())

@@ -86,7 +86,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if as_json:
         say(json.dumps({"conditions": as_data(judged), "alone": pairs.alone}, indent=2))
     else:
-        from middlemark.report.elements.screen import Screen
+        from middlemark.report.elements.plain_text import Screen
 
         print_gated(judged, Screen())
         for name in pairs.alone:

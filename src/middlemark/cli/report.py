@@ -77,7 +77,7 @@ def show(findings: "RunFindings", as_json: bool, paths: bool = False) -> None:
     if as_json:
         say(_json(findings, report))
     else:
-        from middlemark.report.elements.screen import Screen
+        from middlemark.report.elements.plain_text import Screen
 
         console = Screen()
         print_summary(findings, console)
@@ -144,7 +144,7 @@ def serve_command(
 
     import uvicorn
 
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
     from middlemark.serve.access import admission
     from middlemark.serve.app import site
 

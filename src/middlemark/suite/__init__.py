@@ -57,7 +57,6 @@ from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice
 from middlemark.suite.topology.impairment import Impairment, Step, Trace
 from middlemark.suite.topology.link import LinkSettings, Mobility, PathLoss
 from middlemark.suite.topology.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
-from middlemark.suite.workload.delivery import Delivery
 from middlemark.suite.workload.pipeline import (
     DEFAULT_CAPACITY,
     Chain,
@@ -75,6 +74,7 @@ from middlemark.suite.workload.qos import (
     DEFAULT_PATIENCE_NS,
     DEFAULT_QUEUE_BYTES,
     Congestion,
+    Delivery,
     Durability,
     History,
     Qos,

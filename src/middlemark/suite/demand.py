@@ -21,8 +21,7 @@ from middlemark.suite.measurement import Disturbance, Observation, Recording, Wi
 from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice
 from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
-from middlemark.suite.workload.delivery import Delivery
-from middlemark.suite.workload.qos import Qos, Reliability
+from middlemark.suite.workload.qos import Delivery, Qos, Reliability
 from middlemark.suite.workload.workload import Arrival
 from middlemark.suite.yaml.model import (
     Many,

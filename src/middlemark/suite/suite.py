@@ -19,8 +19,7 @@ from middlemark.suite.measurement import Capture, Disturbance, KernelPath, Obser
 from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.topology.topology import Placement
-from middlemark.suite.workload.delivery import Delivery
-from middlemark.suite.workload.qos import Congestion, Durability, History, Qos, QueueSize, Reliability
+from middlemark.suite.workload.qos import Congestion, Delivery, Durability, History, Qos, QueueSize, Reliability
 from middlemark.suite.workload.workload import Arrival, Pattern, Workload
 from middlemark.suite.yaml.model import (
     Many,

@@ -1,4 +1,4 @@
-"""The description of a worker, read once for each state of its file.
+"""The description of a worker, read once for each state of its file, and what a trial needs by it.
 
 An answer is kept under the user's cache folder by the file's path, size and time of change, so that a campaign starts
 without running every worker. A worker of another contract version is refused here, before it is used.
@@ -10,12 +10,14 @@ import hashlib
 import os
 import re
 from pathlib import Path
+from typing import assert_never
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from middlemark.errors import WorkerFailed
 from middlemark.installation.answers import NoAnswer, answer_of
-from middlemark.worker.contract import Delivery, Description, Library, OptionValue, ServiceNeed
+from middlemark.plan import Experiment, Stream
+from middlemark.worker.contract import Delivery, Description, Library, OptionValue, PortHolders, ServiceNeed
 
 CONTRACT_VERSION = 3
 DEADLINE_S = 20.0
@@ -164,3 +166,35 @@ def _keep(cached: Path, description: Description) -> None:
         fresh.replace(cached)
     except OSError:
         return  # without a cache the description is read again next time
+
+
+def needed_ports(experiment: Experiment, description: Description) -> int:
+    """The ports of a trial: those of what takes one, of its services, and one for the trial as a whole."""
+    services = needed_services(description, experiment.profile, dict(experiment.options))
+    return _held(experiment, description.ports or "endpoints") + len(services) * len(experiment.hosts) + 1
+
+
+def _held(experiment: Experiment, holders: PortHolders) -> int:
+    match holders:
+        case "nothing":
+            return 0
+        case "applications":
+            return len(experiment.applications)
+        case "publishers":
+            return sum(_publishers(stream) for stream in experiment.streams)
+        case "subscribers":
+            return sum(_subscribers(stream) for stream in experiment.streams)
+        case "endpoints":
+            return sum(_publishers(stream) + _subscribers(stream) for stream in experiment.streams)
+        case _:
+            assert_never(holders)
+
+
+def _publishers(stream: Stream) -> int:
+    """Who answers publishes too."""
+    return len(stream.publishers) + len(stream.subscribers) * stream.pattern.has_answers
+
+
+def _subscribers(stream: Stream) -> int:
+    """Who waits for answers subscribes to them."""
+    return len(stream.subscribers) + len(stream.publishers) * stream.pattern.has_answers

@@ -13,7 +13,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.bisection import Limit
 from middlemark.analysis.search.capacity import Point, State, knee
 from middlemark.analysis.search.stopping import next_trials
-from middlemark.campaign import acceptance
+from middlemark.campaign import progress
 from middlemark.errors import SuiteError
 from middlemark.plan import NoCommunication, NotApplicable, Trial, expand, order_trials
 from middlemark.plan.experiment import Search, Sought
@@ -158,7 +158,7 @@ def test_the_report_and_the_summary_tell_it(found: RunFindings) -> None:
 
 
 def test_what_fails_above_the_lowest_rate_is_what_was_sought(found: RunFindings) -> None:
-    kinds = acceptance.outcomes(found.folder)
+    kinds = progress.outcomes(found.folder)
     assert kinds["no_communication"] == 4  # two each at the lowest rate, which ought to work
     assert kinds["valid"] == sum(each.n_trials for each in found.capacities) - 4
 
@@ -193,7 +193,7 @@ def test_at_a_given_rate_the_largest_size_is_found_up_to_one_that_is_refused(tmp
             assert (
                 each.sustained.size_bytes <= truth < each.not_sustained.size_bytes <= 1.11 * each.sustained.size_bytes
             )
-    assert set(acceptance.outcomes(folder)) == {"valid", "not_applicable"}
+    assert set(progress.outcomes(folder)) == {"valid", "not_applicable"}
     console = Console(record=True, width=160)
     print_summary(found, console)
     assert "long, stream, 50 Hz: 19.19 kB (0.96 MB/s, 7.68 Mbit/s), not 21.11 kB (loss)" in console.export_text()

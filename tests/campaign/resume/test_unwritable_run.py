@@ -23,7 +23,7 @@ from middlemark.results.progress import Event, StepReached
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.testbed.processes import abandoned
-from middlemark.testbed.processes.state import state_folder
+from middlemark.testbed.processes.ledger import state_folder
 from staged import marked_processes, placed, suite_text
 
 

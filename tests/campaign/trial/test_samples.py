@@ -11,7 +11,7 @@ import pytest
 
 from middlemark.campaign.trial import samples
 from middlemark.plan import Failed
-from middlemark.results import recorded_rows
+from middlemark.results import streaming
 from middlemark.results.record import TrialRecord
 from middlemark.results.tables import PUBLISHED_SCHEMA
 from middlemark.results.trial_folder import TrialFolder
@@ -41,7 +41,7 @@ def record(folder: Path, application: str, messages: int) -> None:
 
 @pytest.fixture
 def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.LazyFrame:
-    monkeypatch.setattr(recorded_rows, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(streaming, "CHUNK_ROWS", 4)
     for application, messages in {"drivers": 10, "idle": 0, "control": 3}.items():
         record(tmp_path, application, messages)
     return samples.published(dict.fromkeys(("drivers", "idle", "control", "silent"), tmp_path))

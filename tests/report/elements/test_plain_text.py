@@ -8,8 +8,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from middlemark.report.elements.plain_text import csv_text, markdown_text, plain_text
-from middlemark.report.elements.screen import Screen
+from middlemark.report.elements.plain_text import Screen, csv_text, markdown_text, plain_text
 from pages import ROOT
 
 COMMANDS = [

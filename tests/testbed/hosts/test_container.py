@@ -19,9 +19,8 @@ from middlemark.testbed.hosts.container import deployed, process_of
 from middlemark.testbed.hosts.host import Host, LocalHost
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.processes import abandoned, ledger, procfs
-from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.ledger import Ledger, state_folder
 from middlemark.testbed.processes.podman import Runtime, Storage
-from middlemark.testbed.processes.state import state_folder
 from testbeds import HEARS_LINES, answers_each_line_and_ends_as_it_said, needs_namespaces, on, traces, two_hosts, until
 
 SHELL = Path("/bin/sh")
@@ -200,7 +199,7 @@ from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import LocalHost
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.processes import abandoned, ledger
-from middlemark.testbed.processes.state import state_folder
+from middlemark.testbed.processes.ledger import state_folder
 deployment = Deployment.model_validate_json({deployment.model_dump_json()!r})
 with ledger.opened() as entries:
     with deployed(LocalHost(), deployment, Contents(Path("/bin/sh")), Path({str(folder)!r}), entries) as host:

@@ -2,7 +2,7 @@
 
 The one-way time of every middleware is divided at the same events. Parts are never negative and add up to the whole; so
 do the means of the middle fifth and of the slowest hundredth, as medians would not. A message that can't be divided is
-set aside and counted; `follow` finds the path of each message.
+set aside and counted; `follow` finds the path of each message. Beside that, the share of calls that sent by TCP.
 """
 
 from __future__ import annotations
@@ -23,10 +23,14 @@ from middlemark.analysis.kernel.trace import KernelTrace
 from middlemark.analysis.stats.quantiles import Measured, Value, is_measurable, with_clock_bound
 from middlemark.plan import Experiment, Stream
 from middlemark.results.record import KernelRecording, TrialRecord
-from middlemark.suite.metrics import Key, stream_subject
+from middlemark.suite.metrics import TRIAL, Key, stream_subject
 
 CUTS = ("queued", "transmitted", "arrived")
 """The instants of a packet, as `Cuts` names them."""
+TCP, UDP = 6, 17
+"""As IP numbers them."""
+
+
 PARTS_SCHEMA = pl.Schema(
     {
         "publisher": pl.UInt16(),
@@ -262,3 +266,19 @@ def _packet_instants(messages: pl.DataFrame) -> dict[str, Value]:
 
 def _mean(messages: pl.DataFrame, column: str) -> Value:
     return Measured(float(messages[column].to_numpy().mean()), len(messages))
+
+
+def transport_values(record: TrialRecord, events: pl.DataFrame) -> dict[Key, Value]:
+    """Of all applications and services within the window; nothing where none sent through the network."""
+    if record.kernel_path is None or record.window is None:
+        return {}
+    sent = events.filter(
+        (pl.col("kind") == Kind.SENT)
+        & pl.col("mark").is_in([TCP, UDP])
+        & pl.col("process").is_in(list(record.kernel_path.processes.values()))
+        & pl.col("at_ns").is_between(record.window.begin_ns, record.window.end_ns)
+    )
+    if not len(sent):
+        return {}
+    by_tcp = sent.filter(pl.col("mark") == TCP)
+    return {Key(TRIAL, "tcp_share"): Measured(len(by_tcp) / len(sent), len(sent))}

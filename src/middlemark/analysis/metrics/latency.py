@@ -2,7 +2,7 @@
 
 Each is an ascending array of nanoseconds over all flows of the stream, made when it is needed, as memory has room for
 one of them; late messages are lost by definition (RFC 7680's Tmax). It also says by how much clocks of different
-machines may put each distribution off; the quantiles are `trial`'s.
+machines may put each distribution off, and when a trial's first messages came; the quantiles are `trial`'s.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import partial
 
 import polars as pl
 
-from middlemark.analysis.stats.quantiles import Samples
+from middlemark.analysis.stats.quantiles import Measured, Samples, Value, with_clock_bound
 from middlemark.plan import Chain
 from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import Frame, by_sequence_number, neighbour_differences, sorted_values
-from middlemark.suite.metrics import Distribution
+from middlemark.suite.metrics import TRIAL, Distribution, Key
 
 CLOCK_BOUND = "clock_bound_ns"
 """The metric that says by how much one-way times of a stream or chain may be off; of streams between clocks only."""
@@ -87,3 +87,34 @@ def applications_of(record: TrialRecord, chain: Chain) -> tuple[str, ...]:
     """The application of each node on the path."""
     of_node = {node.name: node.application for node in record.trial.experiment.nodes}
     return tuple(of_node[name] for name in chain.nodes)
+
+
+def first_message_values(record: TrialRecord) -> dict[Key, Value]:
+    """The last of each part; it is from the common start by this machine's clock to a host's of an application."""
+    publishers_of = {stream.name: stream.publishers for stream in record.trial.experiment.streams}
+    subscribers_of = {stream.name: stream.subscribers for stream in record.trial.experiment.streams}
+    messages = [
+        (message, subscribers_of[message.stream][message.subscriber])
+        for message in record.first_message
+        if not message.answers
+    ]
+    parts = {
+        "initialised_ns": [(after_ns, name) for name, after_ns in record.initialised_after_ns.items()],
+        "matched_ns": [
+            (match.after_ns, publishers_of[match.stream][match.publisher])
+            for match in record.matched
+            if not match.answers
+        ],
+        "first_message_ns": [(message.after_ns, name) for message, name in messages],
+        "first_full_message_ns": [
+            (message.full_after_ns, name) for message, name in messages if message.full_after_ns is not None
+        ],
+    }
+    return {
+        Key(TRIAL, metric): with_clock_bound(
+            Measured(float(after_ns), len(instants)), record.clock_bound_at_ns(application)
+        )
+        for metric, instants in parts.items()
+        if instants
+        for after_ns, application in [max(instants)]
+    }

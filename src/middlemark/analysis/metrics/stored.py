@@ -19,8 +19,7 @@ from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt
 from middlemark.analysis.chains.metrics import chain_metrics
 from middlemark.analysis.chains.trace import Rows
 from middlemark.analysis.experiment.findings import MeasuredTrial
-from middlemark.analysis.kernel.breakdown import ExampleMessage, PathFindings, path_findings
-from middlemark.analysis.kernel.transport import transport_values
+from middlemark.analysis.kernel.breakdown import ExampleMessage, PathFindings, path_findings, transport_values
 from middlemark.analysis.metrics.accounting import AccountingError, accountable, flows
 from middlemark.analysis.metrics.resources import MemorySeries, memory_series, resource_values
 from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, Settling, TimeSeries, settling_by_stream, time_series

@@ -24,11 +24,15 @@ from middlemark.analysis.metrics.accounting import (
     loss_runs,
     stream_shapes,
 )
-from middlemark.analysis.metrics.first_messages import first_message_values
-from middlemark.analysis.metrics.latency import CLOCK_BOUND, bounds_of_stream, distributions, with_fill
+from middlemark.analysis.metrics.latency import (
+    CLOCK_BOUND,
+    bounds_of_stream,
+    distributions,
+    first_message_values,
+    with_fill,
+)
 from middlemark.analysis.metrics.recovery import affected_flows, fault_metrics
 from middlemark.analysis.metrics.traffic import Named, is_overloaded, rates, shares
-from middlemark.analysis.stats.moments import moments
 from middlemark.analysis.stats.quantiles import (
     Lost,
     Measured,
@@ -41,7 +45,7 @@ from middlemark.analysis.stats.quantiles import (
     sketch_of,
     with_clock_bound,
 )
-from middlemark.analysis.stats.shapes import merge_histograms, sketch_of_histogram
+from middlemark.analysis.stats.shapes import merge_histograms, moments, sketch_of_histogram
 from middlemark.results.histogram_log import FlowHistogram
 from middlemark.results.record import Resources, TrialRecord
 from middlemark.results.streaming import Frame, row_count

@@ -1,24 +1,30 @@
-"""The shapes of a distribution that are drawn or exported: empirical distribution function, box plot, HdrHistogram.
+"""The shape of a distribution: distribution function, box plot and HdrHistogram, mean, deviation and kurtosis.
 
-The first two are small enough for a page, over all messages (a loss is the share that is never reached) and without
-what lies within the clocks' bound; a histogram has three significant digits from 1 ns to an hour, and negative values
-are counted outside of it. It draws and writes nothing: `report` does, and `results.histogram_log` reads histograms.
+The first two, which are drawn, are small enough for a page, over all messages (a loss is the share that is never
+reached) and without what lies within the clocks' bound; a histogram has three significant digits from 1 ns to an hour,
+and negative values are counted outside of it. `report` draws and writes, and `results.histogram_log` reads histograms.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from io import BytesIO
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
 
 from middlemark.analysis.stats.quantiles import (
+    Lost,
     Measured,
     Sketch,
+    TooFewSamples,
+    Value,
     is_measurable,
+    needed,
+    with_clock_bound,
 )
 
 POINTS = 160
@@ -33,6 +39,13 @@ _CUTS_NS = np.concatenate(
     + [np.arange(1 << (_SUB_BUCKET_BITS - 1), 1 << _SUB_BUCKET_BITS) << shift for shift in range(1, 33)]
 )
 """Where the buckets begin, of all that a histogram distinguishes and beyond what it can hold."""
+
+
+_FEWEST = needed(0.5)
+_FEWEST_FOR_KURTOSIS = needed(0.9)
+"""It rests on the tails."""
+_PIECE = 1 << 16
+"""Values that are looked at together: a copy of all may be too large for the memory."""
 
 
 @dataclass(frozen=True)
@@ -163,3 +176,40 @@ def _time_ns(line: str) -> float:
     """The time in a line of the table: of a row its value, of the notes below the mean; others have none."""
     words = line.replace("#[Mean", "").replace("=", "").replace(",", "").split()
     return float(words[0]) if words and words[0].replace(".", "").isdigit() else math.inf
+
+
+def moments(samples: Sketch) -> Mapping[str, Value]:
+    """Mean, deviation and kurtosis by their names, as far as the clocks' bound allows; equal values have no kurtosis.
+
+    A lost message takes for ever, so that with one there is none of them; quantiles are what says something then. The
+    kurtosis is Pearson's (Biometrika 4, 1905): the fourth moment about the mean over the squared variance, 3 for a
+    normal distribution.
+    """
+    n = samples.n_messages
+    if samples.lost:
+        return dict.fromkeys(("mean", "deviation", "kurtosis"), Lost(n, samples.lost))
+    if n < _FEWEST:
+        return dict.fromkeys(("mean", "deviation", "kurtosis"), TooFewSamples(n))
+    mean = _moment(samples, 1, 0.0)
+    variance = _moment(samples, 2, mean)
+    values: dict[str, Value] = {
+        "mean": with_clock_bound(Measured(mean, n), samples.bound_ns),
+        "deviation": with_clock_bound(Measured(math.sqrt(variance), n), samples.bound_ns, mean),
+    }
+    if n < _FEWEST_FOR_KURTOSIS:
+        values["kurtosis"] = TooFewSamples(n)
+    elif variance:
+        kurtosis = Measured(_moment(samples, 4, mean) / variance**2, n)
+        values["kurtosis"] = with_clock_bound(kurtosis, samples.bound_ns, mean)
+    return values
+
+
+def _moment(samples: Sketch, power: int, centre: float) -> float:
+    """The mean of a power of the distances from a value."""
+    return math.fsum(float(counts @ (values - centre) ** power) for values, counts in _pieces(samples)) / samples.n
+
+
+def _pieces(samples: Sketch) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    for begin in range(0, len(samples.values), _PIECE):
+        part = slice(begin, begin + _PIECE)
+        yield samples.values[part].astype(np.float64), samples.counts[part].astype(np.float64)

@@ -1,32 +1,69 @@
 """The blocks of a campaign handed out to the test-beds of a fleet, and stored when they are whole.
 
 Which test-bed is free, which one is lost, and that a lost one's block begins anew elsewhere, is the Dask scheduler's to
-know. A block that is measured twice counts once: only what this front fetched is stored.
+know. A block that is measured twice counts once: only what this front fetched is stored. One that
+fails again and again ends the campaign, as another attempt would not mend it.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from distributed import Client, Future, KilledWorker, Security
 from distributed.client import FutureCancelledError
 
 from middlemark.campaign.fleet import testbed
-from middlemark.campaign.fleet.attempts import Attempts
 from middlemark.campaign.fleet.blocks import MeasuredBlock
-from middlemark.campaign.fleet.fetch import TestbedGone, fetch
 from middlemark.campaign.fleet.parcel import Parcel, arriving, stored, unpacked
-from middlemark.campaign.fleet.roster import Roster, ended
+from middlemark.campaign.fleet.roster import Roster, TestbedGone, ended, fetch
 from middlemark.errors import EnvironmentNotReady, MiddlemarkError
-from middlemark.plan import Trial
+from middlemark.plan import Caution, Trial, WarningKind
 from middlemark.results.manifest import Manifest
 from middlemark.results.run_folder import RunFolder
+
+MOST_FAILURES: Final = 3
+"""How often a block may end with an error of its own before the campaign ends with it."""
+
+
+@dataclass
+class Attempts:
+    """The attempts at the blocks of a campaign, by their numbers."""
+
+    _begun: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The test-beds that began a block."""
+    _failures: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+
+    def began(self, event: tuple[float, Mapping[str, Any]]) -> None:
+        """Takes the event that a test-bed began a block."""
+        _, fields = event
+        self._begun[int(fields["block"])].append(str(fields["testbed"])[:63])
+
+    def failed(self, block: int, problem: BaseException) -> None:
+        """Raises where a block failed too often: it won't be measured by trying again."""
+        self._failures[block] += 1
+        if self._failures[block] >= MOST_FAILURES:
+            testbeds = ", ".join(self._begun[block]) or "any test-bed"
+            raise EnvironmentNotReady(
+                f"block {block} could not be measured on {testbeds}: {problem}",
+                remedy="look at the test-beds' logs; then go on with --resume",
+            ) from problem
+
+    def cautions(self, block: int, testbed: str) -> tuple[Caution, ...]:
+        """Of a block that this test-bed brought: those before it didn't."""
+        lost = self._begun[block][:-1]
+        if not lost:
+            return ()
+        text = (
+            f"its block had begun on {', '.join(lost)}, which did not bring it back, and was measured anew on {testbed}"
+        )
+        remedy = "nothing, if it is rare; else look at that test-bed's log"
+        return (Caution(kind=WarningKind.ELSEWHERE, text=text, remedy=remedy),)
 
 
 @dataclass(frozen=True)

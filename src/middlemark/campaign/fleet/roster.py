@@ -1,6 +1,7 @@
-"""The test-beds that have joined a scheduler: which can measure for a campaign, and why others can't.
+"""The test-beds that have joined a scheduler: which can measure for a campaign, why others can't, and what they bring.
 
-Who is there, the scheduler knows; what each is, it stated when it joined. `front` hands blocks to them.
+Who is there, the scheduler knows; what each is, it stated when it joined. `front` hands blocks to them, and `parcel`
+checks what is brought.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, cast
 
 from distributed import Client, Future, wait
 from pydantic import ValidationError
 
 from middlemark.campaign.fleet import testbed
-from middlemark.campaign.fleet.block import same_build
+from middlemark.campaign.fleet.parcel import Parcel, check_digest
+from middlemark.campaign.fleet.testbed import same_build
 from middlemark.campaign.manifest import origin_of
 from middlemark.errors import EnvironmentNotReady
 from middlemark.results.manifest import Manifest, Testbed
@@ -82,3 +85,25 @@ async def ended(futures: Sequence[Future[Any]]) -> list[Future[Any]]:
         with suppress(TimeoutError):
             await wait(futures, timeout=LOOK_S, return_when="FIRST_COMPLETED")
     return [future for future in futures if future.done()]
+
+
+class TestbedGone(Exception):
+    """A test-bed left before its block was fetched."""
+
+
+async def fetch(roster: Roster, address: str, parcel: Parcel, into: Path) -> None:
+    """Writes a parcel of a test-bed into a file; raises `TestbedGone` where that has left."""
+    with into.open("wb") as file:
+        for offset in parcel.offsets:
+            file.write(await _piece(roster, address, parcel, offset))
+    check_digest(parcel, into)
+
+
+async def _piece(roster: Roster, address: str, parcel: Parcel, offset: int) -> Any:  # noqa: ANN401 - what the task gives
+    """The test-bed gives it between its blocks."""
+    future = roster.client.submit(testbed.piece, parcel.path, offset, workers=[address], pure=False, priority=10)
+    while not await ended([future]):
+        if address not in await roster.present():
+            await roster.client.cancel([future])
+            raise TestbedGone(address)
+    return await future

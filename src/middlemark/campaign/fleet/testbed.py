@@ -1,7 +1,7 @@
 """A test-bed of a fleet: a Dask worker with one thread and one place, so that two trials never share its machine.
 
-It states its machine and its build when it joins, measures blocks and keeps each until the front has fetched it. What
-a block is, `block` knows; `front` hands them out.
+It states its machine and its build when it joins, measures each block as a small campaign of its own, packs it, and
+keeps it until the front has fetched it. `front` hands blocks out, `parcel` packs them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import secrets
 import signal
 import socket
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,19 +22,27 @@ from dask.typing import Key
 from distributed import Security, Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 
-from middlemark.campaign.fleet.block import measure_block
-from middlemark.campaign.fleet.parcel import PIECE_BYTES
-from middlemark.campaign.manifest import origin_now, plain_facts
-from middlemark.campaign.order import available_workers
-from middlemark.errors import EnvironmentNotReady, StoreError
+from middlemark.campaign.campaign import Campaign
+from middlemark.campaign.fleet.parcel import PIECE_BYTES, Parcel, packed
+from middlemark.campaign.manifest import differing, origin_now, origin_of, plain_facts
+from middlemark.campaign.order import CampaignResources, available_workers, needed_workers
+from middlemark.campaign.progress import Progress
+from middlemark.errors import EnvironmentNotReady, Interrupted, StoreError
 from middlemark.results.manifest import Manifest, Testbed
+from middlemark.results.progress import Unobserved
+from middlemark.results.run_folder import RunFolder
+from middlemark.suite import parse_given
 from middlemark.testbed.machine import readiness
-from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes import abandoned, ledger
 
 PLACE: Final[dict[str, float]] = {"testbed": 1}
 """The resource that a block takes, and of which a test-bed has one."""
 STATEMENT: Final = "middlemark_testbed"
 """Under which name a test-bed states what it is."""
+OF_THE_MACHINE = {"kernel", "machine"}
+"""What may differ between the test-beds of a fleet, as the machine is a factor; all else must be the campaign's."""
+
+
 QUIET: Final = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.system-monitor.interval": "10s",
@@ -164,3 +173,42 @@ def piece(path: str, offset: int) -> bytes:
     with blocks.parcel(path).open("rb") as file:
         file.seek(offset)
         return file.read(PIECE_BYTES)
+
+
+def same_build(build: dict[str, str], required: dict[str, str]) -> tuple[str, ...]:
+    """In what a test-bed's build differs from the one that a campaign requires, in words; empty where in nothing."""
+    needed = {name: value for name, value in required.items() if name not in OF_THE_MACHINE}
+    return differing(needed, {name: build.get(name, "") for name in needed})
+
+
+def measure_block(manifest: Manifest, folder: Path, is_wanted: Callable[[], bool]) -> Parcel:
+    """Measures the trials of a manifest, which are those of a block, in an empty folder.
+
+    Raises `EnvironmentNotReady` where this test-bed has another build, and `Interrupted` soon after the block is
+    wanted no more.
+    """
+    workers = needed_workers(manifest.trials, *available_workers())
+    if differences := same_build(origin_now(workers, {}), origin_of(manifest)):
+        raise EnvironmentNotReady(
+            f"the test-bed has another build than the campaign: {'; '.join(differences)}",
+            remedy="install the same build of Middlemark there",
+        )
+    abandoned.sweep()
+    definition = parse_given(manifest.suite_text, file="the suite of the campaign", files=manifest.suite_files)
+    with RunFolder.created(folder / "run", manifest) as run, ledger.opened() as entries:
+        resources = CampaignResources(workers, {}, entries, definition.disturbance)
+        campaign = Campaign(run, definition, manifest, resources, Progress(run.path, Unobserved()))
+        asyncio.run(_until_unwanted(campaign, is_wanted))
+        return packed(run, manifest.trials, folder / "block.tar")
+
+
+async def _until_unwanted(campaign: Campaign, is_wanted: Callable[[], bool]) -> None:
+    """Runs the planned trials, and ends them when nobody waits for them any more."""
+    measuring = asyncio.ensure_future(campaign.run_planned())
+    while not (await asyncio.wait({measuring}, timeout=1.0))[0]:
+        if not is_wanted():
+            measuring.cancel()
+    try:
+        await measuring
+    except asyncio.CancelledError:
+        raise Interrupted("nobody waits for the block any more") from None

@@ -16,7 +16,7 @@ from middlemark.campaign.observers.observer import ObserverFile, ObserverProgram
 from middlemark.errors import StoreError
 from middlemark.results.files import is_there
 from middlemark.results.record import KernelRecording
-from middlemark.results.recorded_rows import recorded_rows
+from middlemark.results.streaming import recorded_rows
 from middlemark.results.tables import KERNEL_EVENTS_SCHEMA
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.hosts.ssh import SshHost

@@ -32,12 +32,10 @@ from middlemark.testbed.machine.awake import KeptAwake
 from middlemark.testbed.machine.cpus import CpuLoad
 from middlemark.testbed.processes import slot as slots
 from middlemark.testbed.processes.child import executable
-from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.ledger import Ledger, state_folder
 from middlemark.testbed.processes.slot import Slot
-from middlemark.testbed.processes.state import state_folder
 from middlemark.testbed.testbed import PlannedTestbed, Testbed, built
-from middlemark.worker.description import programs_of
-from middlemark.worker.ports import needed_ports
+from middlemark.worker.description import needed_ports, programs_of
 
 
 @dataclass(frozen=True)

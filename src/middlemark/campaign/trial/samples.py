@@ -17,7 +17,7 @@ from middlemark.errors import StoreError
 from middlemark.plan import Failed
 from middlemark.results.files import is_there
 from middlemark.results.histogram_log import read_log
-from middlemark.results.recorded_rows import check_rows_of, recorded_rows
+from middlemark.results.streaming import check_rows_of, recorded_rows
 from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,

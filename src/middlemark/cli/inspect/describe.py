@@ -63,7 +63,7 @@ def _pipeline(workload: str) -> str:
 def _print(description: "Description") -> None:
     from rich.text import Text
 
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
 
     console = Screen()
     console.print(Text(f"{description.title} ({description.middleware})", style="bold"))
@@ -250,7 +250,7 @@ def _print_footprints(footprints: Footprints) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
     from middlemark.worker.executables import Size
 
     table = Table(box=box.SIMPLE_HEAD)

@@ -133,7 +133,7 @@ def _print_tables(listed: dict[str, Rows]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
 
     console = Screen()
     for title, rows in listed.items():
@@ -181,7 +181,7 @@ def show(
         shown = [topology.model_dump(mode="json", exclude_none=True) for topology in topologies]
         say(json.dumps(shown, indent=2, ensure_ascii=False))
     elif svg is None:
-        from middlemark.report.elements.screen import Screen
+        from middlemark.report.elements.plain_text import Screen
         from middlemark.report.elements.topology_text import drawn
 
         console = Screen(soft_wrap=True)

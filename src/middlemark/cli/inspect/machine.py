@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from middlemark.campaign.order import Worker
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
     from middlemark.testbed.machine.readiness import Fact
     from middlemark.testbed.processes.abandoned import Removed
 
@@ -36,7 +36,7 @@ def doctor_command(
     if as_json:
         say(json.dumps(_doctor_data(workers, left_out, facts), indent=2, ensure_ascii=False))
     else:
-        from middlemark.report.elements.screen import Screen
+        from middlemark.report.elements.plain_text import Screen
 
         console = Screen()
         _print_workers(workers, left_out, console)

@@ -123,7 +123,7 @@ def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_clai
     from rich.table import Table
     from rich.text import Text
 
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
 
     console = Screen()
     table = Table(title=f"{planned.paper.paper.title}, {planned.extent}", title_justify="left", box=box.SIMPLE_HEAD)
@@ -163,7 +163,7 @@ def _show(path: Path, *, trust: bool, as_json: bool) -> None:
     if as_json:
         say(json.dumps(reproduced_data(reproduced) | {"report": str(page)}, indent=2))
         return
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
 
     print_paper(reproduced, Screen())
     say(f"report: {page}")

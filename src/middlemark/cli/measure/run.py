@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from middlemark.campaign.fleet.blocks import Connect
     from middlemark.campaign.order import Order
     from middlemark.plan import Experiment, Trial
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
     from middlemark.results.progress import Observer
 
 MOST_STREAMS_SHOWN = 12
@@ -133,7 +133,7 @@ def show_plan(order: "Order", as_json: bool) -> None:
     if as_json:
         say(json.dumps([trial.model_dump(mode="json") for trial in order.trials], indent=2))
         return
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
 
     print_plan(order.trials, Screen())
     for line in (*_left_out(order), *_left_to_results(order)):
@@ -174,12 +174,12 @@ def _resume(  # noqa: PLR0913 - what can be said of a run that is continued
 
 
 def _end(path: Path, *, trust: bool, as_json: bool) -> None:
-    from middlemark.campaign import acceptance
+    from middlemark.campaign import progress
     from middlemark.cli import report
     from middlemark.results.run_folder import RunFolder
 
     report.command(path, as_json=as_json, trust=trust)
-    acceptance.check_accepted(acceptance.outcomes(RunFolder(path, is_trusted=trust)))
+    progress.check_accepted(progress.outcomes(RunFolder(path, is_trusted=trust)))
 
 
 def carry_out(path: Path, order: "Order", as_json: bool, connect: "Connect | None" = None) -> None:
@@ -193,7 +193,7 @@ def carry_out(path: Path, order: "Order", as_json: bool, connect: "Connect | Non
 
 def watched(run: "Callable[[Observer], None]", as_json: bool) -> None:
     """Runs trials with the live view unless the output is JSON, after what killed runs left was removed."""
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
     from middlemark.report.output.live import live
     from middlemark.results.progress import Unobserved
     from middlemark.testbed.processes import abandoned

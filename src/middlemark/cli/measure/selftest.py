@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         say(json.dumps({"run": str(folder), "blocks": blocks, "figures": selftest_data(rates)}, indent=2))
     else:
         from middlemark.report.conclusions.comparison import print_chance
-        from middlemark.report.elements.screen import Screen
+        from middlemark.report.elements.plain_text import Screen
 
         print_chance(rates, blocks, Screen())
         say(f"run: {folder}")

@@ -17,9 +17,8 @@ from middlemark.analysis.compare.metrics import OverSettings
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.conclusions.comparison import json_values
 from middlemark.report.conclusions.headline import Answer
-from middlemark.report.elements.delivery import DELIVERY, deliveries_cell
 from middlemark.report.elements.formatting import NARROW_SPACE, factor, times
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, deliveries_cell
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 from middlemark.suite.yaml.quantity import plural
 

@@ -15,7 +15,6 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.stats.quantiles import needed
-from middlemark.report.elements.delivery import DELIVERY, delivery_cell, differing_deliveries
 from middlemark.report.elements.formatting import (
     MEBIBYTES,
     MILLISECONDS,
@@ -26,7 +25,7 @@ from middlemark.report.elements.formatting import (
     thousands,
     unit_of,
 )
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell, differing_deliveries
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,

@@ -21,7 +21,6 @@ from middlemark.report.conclusions.recommendation_tables import (
     share_words,
     time_unit,
 )
-from middlemark.report.elements.delivery import DIFFER, differing_deliveries
 from middlemark.report.elements.formatting import (
     ABSENT,
     PERCENT,
@@ -29,7 +28,7 @@ from middlemark.report.elements.formatting import (
     digits,
     listed,
 )
-from middlemark.report.elements.labels import Series, series_by_experiment
+from middlemark.report.elements.labels import DIFFER, Series, differing_deliveries, series_by_experiment
 from middlemark.report.elements.tables import (
     Table,
     estimate_cell,

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, Use
 from middlemark.analysis.verdicts.judge import Judgement
-from middlemark.report.elements.delivery import DELIVERY, delivery_cell
 from middlemark.report.elements.formatting import (
     ABSENT,
     LEVEL_WORDS,
@@ -21,7 +20,7 @@ from middlemark.report.elements.formatting import (
     PERCENT_OF_CORE,
     Unit,
 )
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,

@@ -12,14 +12,13 @@ from middlemark.analysis.chains.trace import ChainPart, positions
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.delivery import DELIVERY, delivery_columns
 from middlemark.report.elements.formatting import (
     MICROSECONDS,
     MILLISECONDS,
     PER_SECOND,
     PERCENT,
 )
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,

@@ -17,7 +17,6 @@ from middlemark.analysis.kernel.breakdown import CUTS, call_of_metric
 from middlemark.analysis.kernel.segments import Part, SetAside, Side
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.delivery import DELIVERY, delivery_columns, differing_deliveries
 from middlemark.report.elements.formatting import (
     ABSENT,
     COUNT,
@@ -27,7 +26,7 @@ from middlemark.report.elements.formatting import (
     interval,
     size,
 )
-from middlemark.report.elements.labels import Series, n_words
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns, differing_deliveries, n_words
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     Column,

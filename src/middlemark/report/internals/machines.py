@@ -11,9 +11,8 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.verdicts.across_machines import AcrossMachines, MachineRatio
 from middlemark.analysis.verdicts.difference import Difference
-from middlemark.report.elements.delivery import DELIVERY, delivery_columns
 from middlemark.report.elements.formatting import NARROW_SPACE, WHOLE, Unit, digits, factor, listed
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
 from middlemark.report.elements.tables import MIDDLEWARE, Cell, Column, Row, Table, named, table, values
 
 RATIO = Unit("×", written=factor)

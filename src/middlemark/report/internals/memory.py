@@ -13,9 +13,8 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, short
-from middlemark.report.elements.delivery import DELIVERY, delivery_columns, differing_deliveries
 from middlemark.report.elements.formatting import MEBIBYTES, Unit
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns, differing_deliveries
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     Column,

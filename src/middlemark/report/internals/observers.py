@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.delivery import DELIVERY, delivery_columns
 from middlemark.report.elements.formatting import (
     COUNT,
     MEBIBYTES,
@@ -21,7 +20,7 @@ from middlemark.report.elements.formatting import (
     PERCENT_OF_CORE,
     Unit,
 )
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     MetricColumn,

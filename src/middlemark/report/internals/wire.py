@@ -17,9 +17,16 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale
-from middlemark.report.elements.delivery import DELIVERY, deliveries_cell, delivery_columns, differing_deliveries
 from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, size
-from middlemark.report.elements.labels import Series, n_trials, trials_behind
+from middlemark.report.elements.labels import (
+    DELIVERY,
+    Series,
+    deliveries_cell,
+    delivery_columns,
+    differing_deliveries,
+    n_trials,
+    trials_behind,
+)
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,

@@ -23,8 +23,8 @@ from middlemark.analysis.run import RunFindings
 from middlemark.report.conclusions.claims import claims_shown, claims_table
 from middlemark.report.conclusions.digest import digest
 from middlemark.report.conclusions.heatmap import heat_maps, heat_table
+from middlemark.report.conclusions.precision import spread_table, stop_table
 from middlemark.report.conclusions.recommendation import recommendation
-from middlemark.report.conclusions.stopping import stop_table
 from middlemark.report.elements.chart import INK, Chart, Spec
 from middlemark.report.elements.formatting import NARROW_SPACE
 from middlemark.report.elements.labels import Series, series_by_experiment
@@ -35,7 +35,6 @@ from middlemark.report.internals.wire import overhead_table
 from middlemark.report.output.formats import ReportFormat
 from middlemark.report.output.html import Section, charts_of_run, sections_of
 from middlemark.report.traffic.capacity import capacity_table
-from middlemark.report.traffic.variance import spread_table
 from middlemark.results.files import file_name, write_bytes, write_text
 
 WIDTH = 560

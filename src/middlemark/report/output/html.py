@@ -21,9 +21,9 @@ from middlemark.report.conclusions.claims import READING, claims_shown
 from middlemark.report.conclusions.digest import CROWDED, digest
 from middlemark.report.conclusions.headline import Answer, answer, distinguishing, interval_words
 from middlemark.report.conclusions.heatmap import heat_maps
+from middlemark.report.conclusions.precision import spread_lines, spread_table, stop_table
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, ranking_as_table, ranking_table
 from middlemark.report.conclusions.recommendation import recommendation
-from middlemark.report.conclusions.stopping import stop_table
 from middlemark.report.conclusions.warnings import uncounted, warned_of
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import fact
@@ -56,7 +56,6 @@ from middlemark.report.traffic.setting_tables import (
     rate_table,
 )
 from middlemark.report.traffic.timeseries import time_charts
-from middlemark.report.traffic.variance import spread_lines, spread_table
 from middlemark.results.files import write_text
 from middlemark.results.manifest import Library
 from middlemark.results.run_folder import RunFolder

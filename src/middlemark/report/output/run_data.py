@@ -17,11 +17,11 @@ from middlemark.analysis.run import RunFindings
 from middlemark.analysis.verdicts.difference import Difference
 from middlemark.report.conclusions.claims import as_data as claims_data
 from middlemark.report.conclusions.comparison import across_data
+from middlemark.report.conclusions.precision import as_data as spread_data
 from middlemark.report.conclusions.recommendation import recommendation, recommendation_data
 from middlemark.report.conclusions.warnings import uncounted_data, warnings_data
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.traffic.capacity import as_data as capacities_data
-from middlemark.report.traffic.variance import as_data as spread_data
 
 
 def run_data(findings: RunFindings) -> dict[str, Any]:

@@ -23,14 +23,13 @@ from middlemark.plan.trial import ACCEPTED
 from middlemark.report.conclusions.claims import print_claims
 from middlemark.report.conclusions.digest import CROWDED, Digest, digest, means_table
 from middlemark.report.conclusions.headline import Answer, answer, distinguishing, interval_words
+from middlemark.report.conclusions.precision import spread_lines, stop_lines
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, Terminal, ranking_table
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.conclusions.recommendation_tables import READING as MARGINS
-from middlemark.report.conclusions.stopping import stop_lines
 from middlemark.report.conclusions.warnings import uncounted, warned_of
-from middlemark.report.elements.delivery import DELIVERY
 from middlemark.report.elements.formatting import ABSENT
-from middlemark.report.elements.labels import Series, series_by_experiment
+from middlemark.report.elements.labels import DELIVERY, Series, series_by_experiment
 from middlemark.report.elements.tables import Cell, Column, Holds, Table, value_cell
 from middlemark.report.internals.chains import lines_of_chain
 from middlemark.report.internals.configuration import load_words
@@ -42,7 +41,6 @@ from middlemark.report.traffic.faults import fault_table, flow_words, timeline_w
 from middlemark.report.traffic.links import link_lines, route_lines
 from middlemark.report.traffic.scaling import scaling_lines
 from middlemark.report.traffic.setting_tables import outcome_counts
-from middlemark.report.traffic.variance import spread_lines
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 from middlemark.suite.yaml.quantity import plural

@@ -12,8 +12,8 @@ from middlemark.analysis.decisions.paper_findings import JudgedFinding
 from middlemark.analysis.decisions.reproduced import ReproducedPaper
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.comparison import UNITS
-from middlemark.report.elements.delivery import deliveries_of
 from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, Unit, factor
+from middlemark.report.elements.labels import deliveries_of
 from middlemark.report.elements.tables import Cell, Column, Table, estimate_cell, named, sentences, table, values
 from middlemark.suite import Dimension
 from middlemark.suite.metrics import Metric

@@ -32,9 +32,8 @@ from middlemark.report.elements.chart import (
     short,
     with_rows,
 )
-from middlemark.report.elements.delivery import differing_deliveries
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, PERCENT_OF_CORE, Unit
-from middlemark.report.elements.labels import Series, n_trials
+from middlemark.report.elements.labels import Series, differing_deliveries, n_trials
 from middlemark.suite.metrics import TRIAL
 
 Row = Mapping[str, Any]

@@ -15,9 +15,8 @@ from middlemark.analysis.search.threshold import Threshold
 from middlemark.plan import varying_factors
 from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import Load
-from middlemark.report.elements.delivery import DELIVERY
 from middlemark.report.elements.formatting import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, sentences, table, values
 from middlemark.suite import DURATION, SHARE, SIZE
 from middlemark.suite.yaml.quantity import plural

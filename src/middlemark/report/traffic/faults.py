@@ -12,9 +12,8 @@ from itertools import product
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.report.elements.delivery import DELIVERY, delivery_columns
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, digits
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     Cell,

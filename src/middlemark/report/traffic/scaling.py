@@ -15,9 +15,8 @@ from middlemark.analysis.compare.scaling import SIZE_FACTOR, Scaling
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, log_scale, short
-from middlemark.report.elements.delivery import deliveries_cell, differing_deliveries
 from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, size
-from middlemark.report.elements.labels import Series, trials_behind
+from middlemark.report.elements.labels import Series, deliveries_cell, differing_deliveries, trials_behind
 from middlemark.suite.metrics import Key, stream_subject
 from middlemark.suite.yaml.quantity import plural
 

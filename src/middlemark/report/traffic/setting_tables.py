@@ -14,7 +14,6 @@ from middlemark.analysis.experiment.findings import ExperimentFindings, Totals
 from middlemark.analysis.stats.estimate import FEWEST_FOR_FENCES as FEWEST_FOR_OUTLIERS
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.report.conclusions.ranking import lacks_samples, loss_metric
-from middlemark.report.elements.delivery import DELIVERY, delivery_cell, delivery_columns
 from middlemark.report.elements.formatting import (
     COUNT,
     LEVEL_WORDS,
@@ -29,7 +28,7 @@ from middlemark.report.elements.formatting import (
     listed,
     unit_of,
 )
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell, delivery_columns
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,

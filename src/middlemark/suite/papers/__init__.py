@@ -14,8 +14,9 @@ from middlemark.suite.papers.paper import (
     Paper,
     PaperSuite,
     PublishedTable,
+    PublishedValue,
+    read_values,
 )
-from middlemark.suite.papers.published import PublishedValue, read_values
 
 __all__ = [
     "Change",

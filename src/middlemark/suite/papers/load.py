@@ -19,8 +19,7 @@ from ruamel.yaml import YAML
 
 from middlemark.errors import SuiteError, UsageError
 from middlemark.suite.load import LoadedSuite, parse_suite
-from middlemark.suite.papers.paper import Extent, Paper
-from middlemark.suite.papers.published import PublishedValue, read_values
+from middlemark.suite.papers.paper import Extent, Paper, PublishedValue, read_values
 from middlemark.suite.yaml.document import read_document
 from middlemark.suite.yaml.model import closest_first, explain, within
 

@@ -1,19 +1,27 @@
-"""A published evaluation: what it was, its suites in two extents, its tables, and its findings as claims.
+"""A published evaluation: what it was, its suites in two extents, its tables with their values, its findings as claims.
 
-`paper.yaml` is one; `published` reads the values of its tables, and `load` puts all files of a paper together.
+`paper.yaml` is one, with a file of comma-separated values for each table; `load` puts all files of a paper together.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from middlemark.suite.claims.parser import ClaimText
+from middlemark.errors import SuiteError, UsageError
+from middlemark.suite.claims.claim import Selection
+from middlemark.suite.claims.parser import ClaimText, bound_of
+from middlemark.suite.metrics import Metric, metric_named
 from middlemark.suite.yaml.model import Many, Model, Name, closest_first, refusal
+from middlemark.suite.yaml.quantity import respelled
 
 PaperName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 Sentence = Annotated[str, Field(min_length=1)]
@@ -183,3 +191,57 @@ class Paper(Model):
         if unknown:
             raise refusal(f"there is no finding {unknown[0]}", allowed=", ".join(map(str, numbers)), at=("changes",))
         return self
+
+
+METRIC, VALUE, UNIT = "metric", "value", "unit"
+OWN_COLUMNS = (METRIC, VALUE, UNIT)
+
+
+@dataclass(frozen=True)
+class PublishedValue:
+    """One value of a table."""
+
+    metric: Metric
+    selection: Selection
+    """The experiments that it is of."""
+    value: float | None
+    """In the unit at the end of the metric's stored name; None where nothing was received."""
+
+
+def read_values(text: str, *, file: str) -> tuple[PublishedValue, ...]:
+    """All values of a CSV file; refuses what is no metric, value or unit, with its line."""
+    reader = csv.DictReader(io.StringIO(text))
+    missing = [name for name in OWN_COLUMNS if name not in (reader.fieldnames or ())]
+    if missing:
+        raise SuiteError(
+            f"the table has no column `{missing[0]}`",
+            file=file,
+            line=1,
+            allowed=f"{', '.join(OWN_COLUMNS)} and factors",
+        )
+    return tuple(_value(row, file, line) for line, row in enumerate(reader, start=2))
+
+
+def _value(row: Mapping[str | None, str | None], file: str, line: int) -> PublishedValue:
+    if None in row or None in row.values():
+        raise SuiteError("the row has not as many cells as there are columns", file=file, line=line)
+    cells = {str(name): str(cell) for name, cell in row.items()}
+    try:
+        metric = metric_named(cells[METRIC])
+    except UsageError as error:
+        raise SuiteError(error.text, file=file, line=line, allowed=error.remedy) from error
+    factors = tuple((name, respelled(name, cell)) for name, cell in cells.items() if cell and name not in OWN_COLUMNS)
+    return PublishedValue(metric, Selection(factors), _magnitude(metric, cells, file, line))
+
+
+def _magnitude(metric: Metric, cells: Mapping[str, str], file: str, line: int) -> float | None:
+    if not cells[VALUE]:
+        return None
+    written = f"{cells[VALUE]} {cells[UNIT]}"
+    value = bound_of(metric.dimension, written)
+    if value is None or not math.isfinite(value):
+        example = metric.dimension.example
+        raise SuiteError(
+            f"`{written}` is no value of {metric.name}", file=file, line=line, allowed=f"such as {example}"
+        )
+    return value

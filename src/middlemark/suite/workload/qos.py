@@ -107,3 +107,16 @@ class Qos(Model):
             return changed
         blocks = "congestion" in change.model_fields_set
         return changed.model_copy(update={"history": History.KEEP_ALL} if blocks else {"congestion": None})
+
+
+class Delivery(StrEnum):
+    """Who calls the application with a message."""
+
+    DEFAULT = "default"
+    """What the middleware's profile advises, else what its vendor's first example does."""
+    LIBRARY_THREAD = "library_thread"
+    """A thread of the middleware: a listener, a callback."""
+    OWN_THREAD = "own_thread"
+    """A thread of the application that sleeps: in a wait set, on a channel, in a blocking read."""
+    POLLING = "polling"
+    """A thread of the application that never sleeps."""

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.results.files import writing
-from middlemark.testbed.processes.ledger import Ledger
-from middlemark.testbed.processes.state import state_folder
+from middlemark.testbed.processes.ledger import Ledger, state_folder
 
 WORKERS = Path("/opt/middlemark")
 """Where the worker is in a container: its own folder may lie below one that is new in a container."""

@@ -21,10 +21,9 @@ from middlemark.testbed.hosts.host import ALONE, Attachment, Host
 from middlemark.testbed.hosts.rootfs import WORKERS, Contents, file_hash, files_of
 from middlemark.testbed.processes import remote
 from middlemark.testbed.processes.child import Lifeline, required
-from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.ledger import Ledger, make_private
 from middlemark.testbed.processes.procfs import MARK_VARIABLE
 from middlemark.testbed.processes.remote import REMOTE_VARIABLE, RemoteFolder, Unanswered, Unreachable
-from middlemark.testbed.processes.state import make_private
 
 LISTING = "ip -o address show"
 REMEDY = "try it: ssh -o BatchMode=yes TARGET true; keys and addresses are configured in ~/.ssh/config"

@@ -17,9 +17,8 @@ from typing import Literal
 
 from middlemark.testbed.processes import procfs
 from middlemark.testbed.processes.entry import Kind, Struck, read_entries
-from middlemark.testbed.processes.ledger import remove_all
+from middlemark.testbed.processes.ledger import remove_all, state_folder
 from middlemark.testbed.processes.remote import RemoteFolder
-from middlemark.testbed.processes.state import state_folder
 
 PATIENCE_S, POLL_S = 5.0, 0.002
 NAMES = ("*.jsonl", "*.new")

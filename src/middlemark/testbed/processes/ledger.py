@@ -1,7 +1,8 @@
 """The ledger of everything that Middlemark creates on this machine, so that all of it can be removed again.
 
 Every creation is entered before it happens, in an append-only file of the process that owns it; whatever ends that
-process, the file stays, and a sweep removes what the ledgers of ended processes list. It creates nothing itself.
+process, the file stays, and a sweep removes what the ledgers of ended processes list. It creates nothing but its own
+folder, which is this user's alone: what a ledger says is done by whoever sweeps.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import fcntl
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from middlemark.errors import InternalError, StoreError
+from middlemark.errors import EnvironmentNotReady, InternalError, StoreError
+from middlemark.results.files import user_name
 from middlemark.testbed.processes import cgroup, procfs
 from middlemark.testbed.processes.entry import (
     SHARED_MEMORY,
@@ -32,7 +35,6 @@ from middlemark.testbed.processes.entry import (
 )
 from middlemark.testbed.processes.podman import Storage
 from middlemark.testbed.processes.remote import RemoteFolder, Unanswered, Unreachable
-from middlemark.testbed.processes.state import make_private, state_folder
 
 
 @dataclass
@@ -200,3 +202,37 @@ def _delete(kind: Kind, path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def state_folder() -> Path:
+    """The per-user folder for what outlives a process: ledgers and slots."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
+    return Path(base, "middlemark")
+
+
+def make_private(folder: Path) -> None:
+    """A folder that is this user's, and that nobody else reads or writes: what a ledger there says is done."""
+    _check_owner(next(path for path in (folder, *folder.parents) if os.path.lexists(path)))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise _not_own(folder, status.st_uid)
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        folder.chmod(0o700)
+
+
+def _check_owner(folder: Path) -> None:
+    """Refuses to make a folder in one of another user, who could not use it any more; what is root's is all users'."""
+    owner = folder.lstat().st_uid
+    if owner not in {os.geteuid(), 0}:
+        raise _not_own(folder, owner)
+
+
+def _not_own(folder: Path, owner: int) -> EnvironmentNotReady:
+    user = user_name(os.geteuid())
+    return EnvironmentNotReady(
+        f"{folder} is not a folder of the user who runs this ({user}), but of {user_name(owner)}",
+        remedy="`sudo -E` keeps that user's folders; run it with root's own: sudo -H env -u XDG_STATE_HOME middlemark …"
+        if os.geteuid() == 0
+        else f"set XDG_STATE_HOME to a folder of your own, or have this one given back: sudo chown -R {user} {folder}",
+    )

@@ -4,9 +4,9 @@ import pytest
 
 from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
+from middlemark.report.conclusions.precision import as_data, spread_table
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render
-from middlemark.report.traffic.variance import as_data, spread_table
 from run_builder import build_run
 
 SUITE = """
