@@ -143,7 +143,7 @@ bench-analysis: setup ## time and memory of reports, lists and analysis, at 640 
 # --- to install elsewhere -------------------------------------------------------------------------------------------
 
 dist: setup ## one wheel of front, workers and observers, for machines without a compiler
-	$(BIN)/python setup/dist/build.py
+	PYTHONPATH=setup/supply $(BIN)/python setup/dist/build.py
 
 # RELEASES chooses: `make test-dist RELEASES=trixie`.
 test-dist: dist $(STAMPS)/roots-packages ## install the wheel in clean roots of Debian 12 and 13, and measure there (root; 20 minutes, 3 GB of disk)

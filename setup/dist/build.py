@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elftools.elf.dynamic import DynamicSection
-from elftools.elf.elffile import ELFFile
-from elftools.elf.gnuversions import GNUVerNeedSection
+from components import declared
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.worker.executables import ALTERNATIVES, BUILD_RECORD
+from middlemark.worker.executables import ALTERNATIVES, BUILD_RECORD, needed_c_library, needed_libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
@@ -99,7 +97,8 @@ def stage_programs(programs: list[Program]) -> None:
         if needs[0] and newer.path.exists():
             strip(newer.path, native / ALTERNATIVES / newer.path.name)
             needs.append(packages(newer, NEWER_ROOT))
-        entries.append({**program.entry, "packages": [names for names in needs if names]})
+        runs = declared(program.entry["package"]).get("programs", [])
+        entries.append({**program.entry, "packages": [names for names in needs if names], "programs": runs})
     (native / BUILD_RECORD).write_text(json.dumps({"workers": entries}, indent=2) + "\n")
 
 
@@ -111,15 +110,8 @@ def strip(program: Path, copy: Path) -> None:
 def packages(program: Program, root: Path = Path("/")) -> list[str]:
     """The Debian packages of the libraries that it names and neither the wheel nor every Debian has."""
     own = {path.name for path in program.own_libraries.glob("*.so*")}
-    return sorted({package for name in loaded(program.path) - own if (package := package_of(name, root))} - ALWAYS_THERE)
-
-
-def loaded(file: Path) -> set[str]:
-    """The names of the libraries that a file asks the loader for."""
-    with file.open("rb") as opened:
-        dynamic = ELFFile(opened).get_section_by_name(".dynamic")
-        assert isinstance(dynamic, DynamicSection), f"{file} loads nothing"
-        return {tag.needed for tag in dynamic.iter_tags("DT_NEEDED")}
+    loaded = needed_libraries(program.path) - own
+    return sorted({package for name in loaded if (package := package_of(name, root))} - ALWAYS_THERE)
 
 
 def package_of(library: str, root: Path) -> str:
@@ -136,20 +128,8 @@ def platform_tag(programs: list[Program]) -> str:
     """The oldest C library that has all that the programs load, as `manylinux_2_36_x86_64` names it."""
     files = [program.path for program in programs]
     files += [path for program in programs for path in program.own_libraries.glob("*.so*")]
-    major, minor = max(version for file in files for version in c_library_versions(file))
+    major, minor = max(map(needed_c_library, files))
     return f"manylinux_{major}_{minor}_{platform.machine()}"
-
-
-def c_library_versions(file: Path) -> Iterator[tuple[int, int]]:
-    with file.open("rb") as opened:
-        section = ELFFile(opened).get_section_by_name(".gnu.version_r")
-        if not isinstance(section, GNUVerNeedSection):
-            return  # a library may be called by others only
-        names = [version.name for _, versions in section.iter_versions() for version in versions]
-    for name in names:
-        numbers = name.removeprefix("GLIBC_").split(".")
-        if name.startswith("GLIBC_") and all(number.isdecimal() for number in numbers):
-            yield int(numbers[0]), int(numbers[1])
 
 
 def build_wheel(tag: str) -> Path:

@@ -57,7 +57,7 @@ try() {
   in_root "$1" python3 -c 'from middlemark.worker.executables import builds
 for build in builds():
     for names in build.packages: print(*names)
-print("mosquitto")' | while read -r -a packages; do
+    if build.programs: print(*build.programs)' | while read -r -a packages; do
     chroot "$folder/$1" apt-get install -qqy --no-install-recommends "${packages[@]}" < /dev/null || say "$1 has no ${packages[*]}"
   done
   quick "$1" whole

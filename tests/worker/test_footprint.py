@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady
 from middlemark.worker import executables
-from middlemark.worker.executables import Size, footprint, libraries, size
+from middlemark.worker.executables import Size, footprint, libraries, needed_c_library, needed_libraries, size
 
 SHELL = Path("/bin/sh").resolve()
 CAT = Path("/bin/cat").resolve()
@@ -32,6 +32,17 @@ def test_the_loader_and_the_c_library_are_needed() -> None:
     names = [path.name for path in libraries(SHELL)]
     assert any(name.startswith(("libc.so", "libc-")) for name in names)
     assert any(name.startswith("ld-") for name in names)
+
+
+def test_a_file_says_which_libraries_it_needs_and_how_new_the_c_library_must_be(tmp_path: Path) -> None:
+    assert any(name.startswith("libc.so") for name in needed_libraries(SHELL))
+    assert needed_libraries(SHELL) <= {path.name for path in libraries(SHELL)}
+    assert (2, 0) < needed_c_library(SHELL) < (3, 0)
+    (loader,) = (path for path in libraries(SHELL) if path.name.startswith("ld-"))
+    assert needed_c_library(loader) == (0, 0)
+    (tmp_path / "text").write_text("no program")
+    with pytest.raises(EnvironmentNotReady, match="only what is compiled"):
+        needed_libraries(tmp_path / "text")
 
 
 def test_a_library_that_two_programs_need_counts_once() -> None:

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
+from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerNeedSection
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.installation import FOLDERS_VARIABLE, build_folder, program_folders
@@ -38,6 +42,8 @@ class Build:
     seconds: float | None = None
     packages: Sequence[Sequence[str]] = ()
     """Of a wheel: the Debian packages that hold what the worker loads; more than one set for several releases."""
+    programs: Sequence[str] = ()
+    """Of a wheel: the Debian packages of the installed programs that the worker runs."""
 
 
 def workers(within: Iterable[Path] | None = None) -> dict[str, Path]:
@@ -144,13 +150,8 @@ def _beside(worker: Path) -> list[Path]:
 
 def size(path: Path) -> Size:
     """Of one ELF file, by its sections' flags."""
-    try:
-        with path.open("rb") as file:
-            sections = [section.header for section in ELFFile(file).iter_sections()]
-    except (OSError, ELFError) as cause:
-        raise EnvironmentNotReady(
-            f"{path} can't be measured: {cause}", remedy="only what is compiled for Linux has a footprint"
-        ) from cause
+    with _opened(path) as file:
+        sections = [section.header for section in file.iter_sections()]
     bytes_of = dict.fromkeys(asdict(Size()), 0)
     for header in sections:
         if header["sh_flags"] & SH_FLAGS.SHF_ALLOC:
@@ -164,6 +165,37 @@ def _part(kind: str, flags: int) -> str:
     if flags & SH_FLAGS.SHF_EXECINSTR:
         return "text_bytes"
     return "data_bytes" if flags & SH_FLAGS.SHF_WRITE else "read_only_bytes"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[ELFFile]:
+    try:
+        with path.open("rb") as file:
+            yield ELFFile(file)
+    except (OSError, ELFError) as cause:
+        raise EnvironmentNotReady(
+            f"{path} can't be measured: {cause}", remedy="only what is compiled for Linux has a footprint"
+        ) from cause
+
+
+def needed_libraries(path: Path) -> set[str]:
+    """The names of the libraries that an ELF file itself asks the loader for."""
+    with _opened(path) as file:
+        dynamic = file.get_section_by_name(".dynamic")
+        if not isinstance(dynamic, DynamicSection):
+            return set()
+        return {tag.needed for tag in dynamic.iter_tags("DT_NEEDED")}  # type: ignore[attr-defined] # of this kind of tag
+
+
+def needed_c_library(path: Path) -> tuple[int, int]:
+    """The oldest version of glibc that has all that an ELF file calls of it; zeros where it calls nothing."""
+    with _opened(path) as file:
+        section = file.get_section_by_name(".gnu.version_r")
+        if not isinstance(section, GNUVerNeedSection):
+            return 0, 0
+        names = [version.name for _, versions in section.iter_versions() for version in versions]
+    matches = (re.fullmatch(r"GLIBC_(\d+)\.(\d+)(\.\d+)*", name) for name in names)
+    return max(((int(version[1]), int(version[2])) for version in matches if version), default=(0, 0))
 
 
 def libraries(executable: Path) -> Iterator[Path]:
