@@ -49,10 +49,11 @@ from middlemark.campaign.trial.events import EventReader, TrialOver
 from middlemark.campaign.trial.processes import APPLICATION_EVENTS, SERVICE_EVENTS
 from middlemark.errors import MiddlemarkError
 from middlemark.plan import expand, experiments_of, only, replanned
+from middlemark.report.conclusions.history import settings
 from middlemark.report.output.data import export
 from middlemark.report.output.formats import ExportFormat
 from middlemark.results.run_folder import RunFolder
-from middlemark.serve.history import history_tables, settings
+from middlemark.serve.history import history_tables
 from middlemark.suite import load_claims, load_demand, load_suite, parse_given
 from middlemark.suite.load import parse_claims
 from middlemark.suite.metrics import PLAIN, metric_named

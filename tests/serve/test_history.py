@@ -9,9 +9,10 @@ from pathlib import Path
 import polars as pl
 
 from middlemark.analysis.compare.history import History, Point
+from middlemark.report.conclusions.history import settings
 from middlemark.serve.access import Admission
 from middlemark.serve.app import site
-from middlemark.serve.history import MOST_POINTS_IN_A_TABLE, history_chart, history_tables, settings
+from middlemark.serve.history import MOST_POINTS_IN_A_TABLE, history_chart, history_tables
 from middlemark.suite.metrics import metric_named
 from serve_client import Client
 

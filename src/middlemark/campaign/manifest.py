@@ -60,6 +60,7 @@ def new_manifest(order: Order) -> Manifest:
         against=tuple(str(folder) for folder in order.against),
         base={name: stored_middleware(worker) for name, worker in order.base.items()},
         left_out=dict(order.left_out),
+        tags=order.tags,
         warnings=cautions(facts, order),
     )
 

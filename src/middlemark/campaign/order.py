@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from middlemark.campaign.names import check_claims, check_demand, check_settings
-from middlemark.errors import EnvironmentNotReady, WorkerFailed
+from middlemark.errors import EnvironmentNotReady, UsageError, WorkerFailed
 from middlemark.plan import (
     Experiment,
     Side,
@@ -25,6 +25,7 @@ from middlemark.plan import (
     only,
     order_trials,
 )
+from middlemark.results.manifest import TAG
 from middlemark.suite import ALL_MIDDLEWARES, Demand, Disturbance, LoadedDemand, LoadedSuite, MiddlewareChoice, Suite
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.worker import executables
@@ -75,11 +76,23 @@ class Order:
     """The base's workers."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The texts of the files that the suite names."""
+    tags: tuple[str, ...] = ()
+    """By which its user finds the run among others."""
 
     @property
     def name(self) -> str:
         """The suite's, or the application's."""
         return self.definition.suite if isinstance(self.definition, Suite) else self.definition.application
+
+
+def tagged(order: Order, tags: Sequence[str]) -> Order:
+    """The same with tags for its run."""
+    for tag in tags:
+        if TAG.fullmatch(tag) is None:
+            raise UsageError(
+                f"{tag!r} can't be a tag", remedy="at most 64 letters, digits, `.`, `_` and `-`, the first no sign"
+            )
+    return replace(order, tags=tuple(dict.fromkeys(tags)))
 
 
 def order_suite(

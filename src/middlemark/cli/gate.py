@@ -14,6 +14,7 @@ import typer
 from middlemark.cli import compare
 from middlemark.cli.arguments import Trust
 from middlemark.cli.boundary import say
+from middlemark.cli.history import runs_before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,13 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         str | None, typer.Option(metavar="FACTOR", help="In one run: base and head are values of this factor.")
     ] = None,
     base: Annotated[str | None, typer.Option(metavar="VALUE", help="With --by: the value that is the base.")] = None,
+    history_folder: Annotated[
+        Path | None,
+        typer.Option("--history", metavar="DIR", help="The base: runs in it of HEAD's suite and machine, before HEAD."),
+    ] = None,
+    last: Annotated[
+        int, typer.Option(metavar="NUMBER", min=1, help="With --history: how many of them, the newest.")
+    ] = 10,
     only: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor value; may be repeated.")
     ] = None,
@@ -66,6 +74,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Fail if a change made a metric significantly worse than allowed."""
+    if history_folder is not None:
+        _check_head(runs, by)
+        runs = [*runs_before(runs[0], history_folder, last, across_machines=across_machines, trust=trust), *runs]
     compare.check_sides("gate", runs, by, base, trust=trust)
     from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
     from middlemark.report.conclusions.gate import as_data, junit, markdown, print_gated
@@ -92,6 +103,16 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         for name in pairs.alone:
             say(name)
     _check(judged, fail_if, pairs, undecided_fails=undecided is Undecided.FAIL)
+
+
+def _check_head(runs: "Sequence[Path]", by: str | None) -> None:
+    from middlemark.errors import UsageError
+
+    if len(runs) > 1 or by is not None:
+        raise UsageError(
+            "--history finds the runs of the base, so that the head alone is named",
+            remedy=f"middlemark gate {runs[-1]} --history runs --last 10",
+        )
 
 
 def _check(

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import claims, compare, gate, report
+from middlemark.cli import claims, compare, gate, history, report
 from middlemark.cli.boundary import reported_errors, say
 from middlemark.cli.help import Command, Group
 from middlemark.cli.inspect import describe, machine
@@ -58,6 +58,8 @@ app.command("describe", cls=Command)(describe.command)
 app.command("footprint", cls=Command)(describe.footprint_command)
 app.command("gate", cls=Command)(gate.command)
 app.command("selftest", cls=Command)(selftest.command)
+app.command("runs", cls=Command)(history.runs_command)
+app.command("history", cls=Command)(history.command)
 app.command("serve", cls=Command)(report.serve_command)
 app.command("doctor", cls=Command)(machine.doctor_command)
 app.command("clean", cls=Command)(machine.clean_command)

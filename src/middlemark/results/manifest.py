@@ -6,6 +6,7 @@ stored of a trial.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Annotated, Literal, Self
@@ -93,7 +94,8 @@ def _instant(text: str) -> str:
     return text
 
 
-Tag = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+Tag = Annotated[str, Field(pattern=f"^{TAG.pattern}$")]
 
 
 class RunHead(Model):

@@ -32,6 +32,7 @@ from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import digest as means
 from middlemark.report.conclusions.comparison import pair_deliveries, row
 from middlemark.report.conclusions.headline import setting_words
+from middlemark.report.conclusions.history import Setting, in_common, settings
 from middlemark.report.elements.chart import Chart
 from middlemark.report.output.markup import FILTERS
 from middlemark.report.output.packing import program
@@ -39,7 +40,7 @@ from middlemark.results.files import MOST_PAGE_BYTES, MOST_RECORD_BYTES, is_ther
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.serve.access import KEPT_APART, POLICY, Admission, guards
-from middlemark.serve.history import Setting, history_chart, history_tables, in_common, settings
+from middlemark.serve.history import history_chart, history_tables
 from middlemark.suite.metrics import DISTRIBUTIONS, PLAIN, Metric, metric_named
 
 MARGIN = 0.05

@@ -1,92 +1,24 @@
-"""The history of a metric over runs: a list of settings, and of one setting its chart and tables.
+"""The history of a metric in one setting: its chart, with a mark where the level changed, and its tables.
 
-A mark says where the level changed, and which versions came with it. It estimates nothing: `analysis.compare.history`
-found the changes.
+`report.conclusions.history` has the settings and says the changes in words.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from middlemark.analysis.compare.history import Change, History, Point
+from middlemark.analysis.compare.history import History, Point
 from middlemark.report.conclusions.comparison import unit_of
 from middlemark.report.conclusions.headline import FACTOR_BOUNDARY, setting_words
+from middlemark.report.conclusions.history import Setting, history_words
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.report.elements.formatting import Unit, count_range, factor
 from middlemark.report.elements.labels import COLOURS, DASHES
 from middlemark.report.elements.tables import Cell, Column, Table, named, table
 from middlemark.suite.metrics import Metric
-
-
-def in_common(series: Sequence[History]) -> tuple[str, ...]:
-    """The factors that all settings share, to be said once; none of a single one."""
-    settings = {history.setting: FACTOR_BOUNDARY.split(history.setting) for history in series}
-    first, *others = settings.values() if settings else [[]]
-    return tuple(factor for factor in first if others and all(factor in other for other in others))
-
-
-def history_words(history: History, elsewhere: Sequence[str]) -> str:
-    """The setting but for the factors that are said elsewhere, the stream and the machine."""
-    setting = " ".join(factor for factor in FACTOR_BOUNDARY.split(history.setting) if factor not in elsewhere)
-    is_named = history.stream and f"workload={history.stream}" not in FACTOR_BOUNDARY.split(history.setting)
-    stream = f"stream {history.stream}" if is_named else ""
-    return ", ".join(part for part in (setting_words(setting), stream, f"on {history.machine}") if part)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What was measured in one setting, as the list of settings has it."""
-
-    id: str
-    """By which its page is found."""
-    words: str
-    common: tuple[str, ...]
-    """The factors that all listed settings share, of which the words say nothing."""
-    series: tuple[History, ...]
-    """One for each middleware."""
-
-    @property
-    def n_runs(self) -> int:
-        """That measured it."""
-        return len({point.run for history in self.series for point in history.points})
-
-    @property
-    def last(self) -> str:
-        """When the newest of them began."""
-        return max(_began(history.points[-1]) for history in self.series)
-
-    @property
-    def changes(self) -> list[str]:
-        """All changes of level in words, the newest first."""
-        changes = [(change, history) for history in self.series for change in history.changes]
-        changes.sort(key=lambda pair: pair[0].first.started_at, reverse=True)
-        return [f"{history.middleware} {change_words(change)}" for change, history in changes]
-
-
-def change_words(change: Change) -> str:
-    """A change of level in a sentence: `× 1.2 from run-7 on, 2026-01-31 (library 1.2 → 1.3)`."""
-    brought = f" ({', '.join(change.brought)})" if change.brought else ""
-    return f"× {factor(change.times)} from {change.first.run} on, {change.first.started_at[:10]}{brought}"
-
-
-def settings(series: Sequence[History]) -> list[Setting]:
-    """The series by setting, stream and machine, in the order of their words."""
-    groups: dict[tuple[str, str | None, str], list[History]] = {}
-    for history in series:
-        groups.setdefault((history.setting, history.stream, history.machine), []).append(history)
-    common = in_common(series)
-    listed = [Setting(_id(key), history_words(alike[0], common), common, tuple(alike)) for key, alike in groups.items()]
-    return sorted(listed, key=lambda setting: setting.words)
-
-
-def _id(key: tuple[str, str | None, str]) -> str:
-    return hashlib.sha256(repr(key).encode(errors="surrogateescape")).hexdigest()[:12]
-
 
 MOST_POINTS_IN_A_TABLE = 100
 """Of one middleware, the newest; the chart has all."""
@@ -109,7 +41,7 @@ def _table(history: History, metric: Metric) -> Table:
         [
             (
                 point.run,
-                _began(point),
+                point.began,
                 point.library_version,
                 point.middlemark_version,
                 _value(point, unit),
@@ -118,10 +50,6 @@ def _table(history: History, metric: Metric) -> Table:
             for point in shown
         ],
     )
-
-
-def _began(point: Point) -> str:
-    return point.started_at[:16].replace("T", " ")
 
 
 def _value(point: Point, unit: Unit) -> Cell:

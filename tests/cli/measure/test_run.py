@@ -49,11 +49,19 @@ def test_a_run_ends_with_the_summary_and_the_report(tmp_path: Path) -> None:
 
 
 def test_json_is_all_that_goes_to_standard_output() -> None:
-    done = middlemark("run", suite(suite_text()), "--json", "--out", "out", "--trials", 2)
+    done = middlemark("run", suite(suite_text()), "--json", "--out", "out", "--trials", 2, "--tag", "nightly")
     assert done.returncode == ExitCode.OK, done.stderr
     said = json.loads(done.stdout)
     assert said["run"] == "out"
     assert said["estimates"]
+    assert json.loads(Path("out", "manifest.json").read_text())["tags"] == ["nightly"]
+
+
+def test_what_can_not_be_a_tag_is_refused_before_anything_runs() -> None:
+    refused = middlemark("run", suite(suite_text()), "--tag", "every night")
+    assert refused.returncode == ExitCode.USAGE
+    assert "'every night' can't be a tag" in refused.stderr
+    assert not Path("runs").exists()
 
 
 def test_a_trial_that_does_not_count_is_told_by_the_exit_code() -> None:

@@ -48,6 +48,11 @@ class Point(NamedTuple):
     high: float | None
     n_trials: int
 
+    @property
+    def began(self) -> str:
+        """The minute in which the run began: `2026-01-31 12:00`."""
+        return self.started_at[:16].replace("T", " ")
+
 
 @dataclass(frozen=True)
 class Change:

@@ -60,6 +60,10 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The run folder, in place of runs/<suite>-<time>.")
     ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TAG", help="By which `runs`, `history` and `serve` find the run; may be repeated."),
+    ] = None,
     resume: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Continue this run; if it has a base, name the base again with --against."),
@@ -76,17 +80,17 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Run a suite: its trials in interleaved random order, then the report."""
-    _check(suite, [name for name, value in _not_with_resume(only, trials, out, dry_run) if value], resume, across)
+    _check(suite, [name for name, value in _not_with_resume(only, trials, out, dry_run, tag) if value], resume, across)
     if fleet is not None and against:
         _refuse_base()
     connect = fleet_at(fleet, (tls_ca_file, tls_cert, tls_key))
     if resume is not None:
         _resume(resume, against or [], connect, across=across, trust=trust, as_json=as_json)
         return
-    from middlemark.campaign.order import order_suite
+    from middlemark.campaign.order import order_suite, tagged
     from middlemark.suite import load_suite
 
-    order = order_suite(load_suite(suite or ""), only or [], trials, against or [])
+    order = tagged(order_suite(load_suite(suite or ""), only or [], trials, against or []), tag or [])
     if dry_run:
         show_plan(order, as_json)
     else:
@@ -103,9 +107,9 @@ def _refuse_base() -> None:
 
 
 def _not_with_resume(
-    only: list[str] | None, trials: int | None, out: Path | None, dry_run: bool
+    only: list[str] | None, trials: int | None, out: Path | None, dry_run: bool, tag: list[str] | None
 ) -> list[tuple[str, object]]:
-    return [("--only", only), ("--trials", trials), ("--out", out), ("--dry-run", dry_run)]
+    return [("--only", only), ("--trials", trials), ("--out", out), ("--dry-run", dry_run), ("--tag", tag)]
 
 
 def _check(suite: str | None, options: list[str], resume: Path | None, across: bool) -> None:

@@ -1,0 +1,182 @@
+"""`middlemark history` and `middlemark runs`: a metric over many runs, and which runs there are.
+
+`analysis.catalogue` finds the runs and what they estimate, `report.conclusions.history` shows the history as the pages
+of `serve` do. `runs_before` finds what `middlemark gate --history` compares with.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from middlemark.cli import arguments
+from middlemark.cli.arguments import Trust
+from middlemark.cli.boundary import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from middlemark.analysis.catalogue.library import ListedRun, Shelf
+    from middlemark.analysis.catalogue.selection import Selection
+
+Folders = Annotated[
+    list[Path], typer.Argument(metavar="DIR...", help="Run folders, and folders of runs such as `runs`.")
+]
+OfMiddleware = Annotated[
+    str, typer.Option("--middleware", metavar="NAME", autocompletion=arguments.middlewares, help="Only runs with it.")
+]
+OfVersion = Annotated[
+    str,
+    typer.Option(
+        "--version", metavar="VERSION", help="Only runs with this version of its library; 1.10 is 1.10.2 too."
+    ),
+]
+OfWorkload = Annotated[str, typer.Option("--workload", metavar="NAME", help="Only runs with this workload.")]
+OfMachine = Annotated[
+    str, typer.Option("--machine", metavar="WORDS", help="Only runs on it: a part of its processor or of its id.")
+]
+OfSuite = Annotated[str, typer.Option("--suite", metavar="NAME", help="Only runs of this suite.")]
+OfTag = Annotated[str, typer.Option("--tag", metavar="TAG", help="Only runs that were made with this `--tag`.")]
+Since = Annotated[str, typer.Option("--since", metavar="DAY", help="Only runs that began on 2026-01-31 or later.")]
+Until = Annotated[str, typer.Option("--until", metavar="DAY", help="Only runs that began on 2026-01-31 or before.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+
+
+def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
+    metric: Annotated[str, typer.Argument(metavar="METRIC", help="`p99(latency)`, `loss`, `cpu`, …")],
+    folders: Folders,
+    middleware: OfMiddleware = "",
+    version: OfVersion = "",
+    workload: OfWorkload = "",
+    machine: OfMachine = "",
+    suite: OfSuite = "",
+    tag: OfTag = "",
+    since: Since = "",
+    until: Until = "",
+    setting: Annotated[
+        str, typer.Option("--setting", metavar="WORDS", help="Only settings in whose words these are.")
+    ] = "",
+    as_json: AsJson = False,
+    trust: Trust = False,
+) -> None:
+    """Show a metric over many runs: where its level changed for good, and which versions came with that."""
+    from middlemark.analysis.catalogue.estimates import past_runs
+    from middlemark.analysis.catalogue.selection import Selection
+    from middlemark.analysis.compare.history import histories
+    from middlemark.errors import UsageError
+    from middlemark.report.conclusions.history import history_data, print_history, settings
+    from middlemark.suite.metrics import metric_named
+
+    wanted, selection = (
+        metric_named(metric),
+        Selection(middleware, version, workload, machine, suite, tag, since, until),
+    )
+    runs, estimates, unreadable = past_runs(_selected(folders, selection, trust=trust), wanted)
+    _warn(unreadable)
+    series = [past for past in histories(runs, estimates, wanted) if middleware in {"", past.middleware}]
+    listed = [group for group in settings(series) if setting.casefold() in group.words.casefold()]
+    if not listed:
+        raise UsageError(
+            f"no run has {wanted.name}{f' in a setting with {setting!r}' if setting else ''}",
+            remedy="messages have a latency, ping-pongs a round trip; `middlemark report` shows all metrics",
+        )
+    if as_json:
+        say(json.dumps(history_data([past for group in listed for past in group.series], wanted), indent=2))
+        return
+    from middlemark.report.elements.screen import Screen
+
+    print_history(listed, wanted, Screen())
+
+
+def runs_command(  # noqa: PLR0913, PLR0917 - a command line has so many options
+    folders: Folders,
+    middleware: OfMiddleware = "",
+    version: OfVersion = "",
+    workload: OfWorkload = "",
+    machine: OfMachine = "",
+    suite: OfSuite = "",
+    tag: OfTag = "",
+    since: Since = "",
+    until: Until = "",
+    as_json: AsJson = False,
+    trust: Trust = False,
+) -> None:
+    """List runs, the oldest first: all, or those of a middleware, version, workload, machine, suite, tag or time."""
+    from middlemark.analysis.catalogue.selection import Selection
+
+    selection = Selection(middleware, version, workload, machine, suite, tag, since, until)
+    shelf = _selected(folders, selection, trust=trust)
+    if as_json:
+        rows = [{"run": str(run.folder.path), **run.outline.model_dump(mode="json")} for run in shelf.runs]
+        say(json.dumps(rows, indent=2))
+    else:
+        _print_runs(shelf.runs)
+
+
+def _print_runs(runs: "Sequence[ListedRun]") -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from middlemark.report.elements.screen import Screen
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("run", "began", "suite", "middlewares", "machine", "tags"):
+        table.add_column(heading, overflow="fold")
+    for run in runs:
+        head = run.head
+        versions = ", ".join(f"{name} {listed.library.version}" for name, listed in head.middlewares.items())
+        began, processor = head.started_at[:16].replace("T", " "), str(head.machine.get("cpu_model", "–"))
+        table.add_row(*map(Text, (str(run.folder.path), began, head.suite, versions, processor, ", ".join(head.tags))))
+    Screen().print(table)
+
+
+def _selected(folders: "Sequence[Path]", selection: "Selection", *, trust: bool) -> "Shelf":
+    """The runs that are meant; what can't be read is told, and so is where none is left."""
+    from middlemark.analysis.catalogue.library import Library
+    from middlemark.errors import UsageError
+
+    shelf = Library(folders, trust).look()
+    _warn(shelf.unreadable)
+    if not shelf.runs:
+        raise UsageError(
+            f"there is no run in {', '.join(map(str, folders))}", remedy="give run folders, or a folder of runs"
+        )
+    selected = selection.of_shelf(shelf)
+    if not selected.runs:
+        conditions = ", ".join(f"{name} {value}" for name, value in selection.conditions.items())
+        raise UsageError(
+            f"none of {len(shelf.runs)} runs has {conditions}", remedy="`middlemark runs` without options lists all"
+        )
+    return selected
+
+
+def _warn(unreadable: "Sequence[str]") -> None:
+    for text in unreadable:
+        say(f"left out: {text}", err=True)
+
+
+def runs_before(head: Path, folder: Path, last: int, *, across_machines: bool, trust: bool) -> list[Path]:
+    """The last runs of a folder that began before one, of its suite and on its machine."""
+    from middlemark.analysis.catalogue.library import Library
+    from middlemark.analysis.compare.history import machine_of
+    from middlemark.errors import UsageError
+    from middlemark.results.run_folder import RunFolder
+
+    manifest = RunFolder(head, is_trusted=trust).read_manifest()
+    shelf = Library([folder], trust).look()
+    _warn(shelf.unreadable)
+    earlier = [
+        run.folder.path
+        for run in shelf.runs
+        if run.head.suite == manifest.suite
+        and run.head.started_at < manifest.started_at
+        and (across_machines or machine_of(run.head) == machine_of(manifest))
+    ]
+    if not earlier:
+        raise UsageError(
+            f"{folder} has no run of the suite {manifest.suite} on {machine_of(manifest)} that began before {head}",
+            remedy=f"`middlemark runs {folder}` lists what there is",
+        )
+    return earlier[-last:]
