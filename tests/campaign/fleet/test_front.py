@@ -112,6 +112,46 @@ def test_a_front_that_was_killed_is_resumed_with_whole_blocks(tmp_path: Path) ->
     assert [len(names) for names in names_by_block(records).values()] == [1] * 4
 
 
+def test_a_front_may_leave_and_another_brings_in_what_was_measured_meanwhile(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(BLOCKS)
+    run, options = tmp_path / "run", ("--json", "--fleet")
+    with fleet(tmp_path, "one", "two") as beds:
+        words = ("run", str(tmp_path / "suite.yaml"), "--out", str(run), "--detach", *options, beds.address)
+        left = subprocess.run((*MIDDLEMARK, *words), capture_output=True, text=True, timeout=100, check=True)
+        assert f"middlemark run --attach {run} --fleet" in left.stdout
+        assert not list(RunFolder(run).stored_trials())
+        until(lambda: len(list(tmp_path.glob("tmp-*/*/block.tar"))) == 4, "nobody measures without a front")
+        back = (*MIDDLEMARK, "run", "--attach", str(run), *options, beds.address)
+        subprocess.run(back, capture_output=True, timeout=100, check=True)
+        until(lambda: not list(tmp_path.glob("tmp-*/*/block.tar")), "a test-bed keeps what the front has")
+    records = [each.read_record() for each in RunFolder(run).stored_trials()]
+    assert [record.outcome.kind for record in records] == ["valid"] * 8
+    assert not [record for record in records if record.warnings], "a block was measured once"
+
+
+def test_what_a_lost_test_bed_had_measured_for_nobody_is_measured_anew(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(BLOCKS)
+    run = tmp_path / "run"
+    with fleet(tmp_path, "doomed") as beds:
+        words = ("run", str(tmp_path / "suite.yaml"), "--out", str(run), "--detach", "--fleet", beds.address)
+        subprocess.run((*MIDDLEMARK, *words), capture_output=True, timeout=100, check=True)
+        until(lambda: any(tmp_path.glob("tmp-doomed/*/block.tar")), "nobody measures without a front")
+        beds.testbeds["doomed"].kill()
+        beds.testbeds["doomed"].wait()
+        beds.join("other")
+        resume_run(run, connect=lambda run: connected(beds.address, run, None))
+    records = [each.read_record() for each in RunFolder(run).stored_trials()]
+    assert [record.outcome.kind for record in records] == ["valid"] * 8
+    assert {record.testbed for record in records} == {"other"}
+
+
+def test_a_run_is_left_to_a_fleet_alone(tmp_path: Path) -> None:
+    (tmp_path / "suite.yaml").write_text(BLOCKS)
+    command = (*MIDDLEMARK, "run", str(tmp_path / "suite.yaml"), "--detach")
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (ended.returncode, "--fleet ADDRESS" in ended.stderr) == (2, True)
+
+
 def test_a_test_bed_of_another_build_measures_nothing(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

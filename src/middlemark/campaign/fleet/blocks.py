@@ -36,6 +36,10 @@ class TestBeds(Protocol):
         """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came."""
         ...
 
+    async def leave(self, manifest: Manifest, trials: Sequence[Trial]) -> int:
+        """Has the blocks of these trials measured while no front is there; gives how many there are."""
+        ...
+
 
 Connect = Callable[[RunFolder], AbstractAsyncContextManager[TestBeds]]
 """Connects a run to the test-beds that measure for it."""

@@ -13,12 +13,12 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from distributed import Client, Future, KilledWorker, Security
 from distributed.client import FutureCancelledError
 
-from middlemark.campaign.fleet import testbed
+from middlemark.campaign.fleet import detached, testbed
 from middlemark.campaign.fleet.blocks import MeasuredBlock
 from middlemark.campaign.fleet.parcel import Parcel, arriving, stored, unpacked
 from middlemark.campaign.fleet.roster import Roster, TestbedGone, ended, fetch
@@ -87,14 +87,15 @@ class Front:
     roster: Roster
     run: RunFolder
     topic: str
-    """Of the campaign's events: no other campaign's."""
+    """By which the fleet knows the run: of its events, and of the blocks that a front left behind."""
     attempts: Attempts = field(default_factory=Attempts)
 
     async def measured(self, manifest: Manifest, trials: Sequence[Trial]) -> AsyncIterator[MeasuredBlock]:
         """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came."""
-        waiting = deque(_blocks(trials))
-        under_way: dict[Future[Any], _HandedOut] = {}
         await self.roster.joined(manifest)
+        under_way = await self._taken_up(manifest, trials)
+        out = {order.block for order in under_way.values()}
+        waiting = deque(block for block in _blocks(trials) if block[0].block not in out)
         with arriving(self.run) as folder:
             try:
                 while waiting or under_way:
@@ -111,6 +112,23 @@ class Front:
                             yield measured
             finally:
                 await self.roster.client.cancel(list(under_way))
+
+    async def leave(self, manifest: Manifest, trials: Sequence[Trial]) -> int:
+        """Has the blocks of these trials measured while no front is there; gives how many there are."""
+        await self.roster.joined(manifest)
+        fit = await self.roster.fit(manifest)
+        futures = {block[0].block: self._submitted(manifest, block, fit) for block in _blocks(trials)}
+        await detached.keep(self.roster.client, self.topic, futures)
+        return len(futures)
+
+    async def _taken_up(self, manifest: Manifest, trials: Sequence[Trial]) -> dict[Future[Any], _HandedOut]:
+        """The blocks that an earlier front left behind, and that are wanted."""
+        present = await self.roster.fit(manifest)
+        left = await detached.taken_up(self.roster.client, self.topic, present)
+        wanted = {block[0].block: block for block in _blocks(trials)}
+        await self.roster.client.cancel([future for number, future in left.items() if number not in wanted])
+        now_ns = time.monotonic_ns()
+        return {future: _HandedOut(wanted[number], now_ns) for number, future in left.items() if number in wanted}
 
     def _submitted(self, manifest: Manifest, block: Sequence[Trial], addresses: Iterable[str]) -> Future[Any]:
         request = manifest.model_copy(update={"trials": tuple(block), "widths": (), "testbeds": {}})
@@ -157,7 +175,9 @@ async def connected(address: str, run: RunFolder, security: Security | None) -> 
             f"no scheduler answers at {address}: {error}", remedy="start one: dask scheduler"
         ) from error
     async with client:
-        front = Front(Roster(client, address), run, f"middlemark-{client.id}")
+        front = Front(Roster(client, address), run, detached.name_of(run.read_manifest()))
+        for event in await cast("Any", client).get_events(front.topic):
+            front.attempts.began(event)
         client.subscribe_topic(front.topic, front.attempts.began)
         yield front
 

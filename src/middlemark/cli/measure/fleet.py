@@ -17,11 +17,18 @@ if TYPE_CHECKING:
     from distributed import Security
 
     from middlemark.campaign.fleet.blocks import Connect, TestBeds
+    from middlemark.campaign.order import Order
     from middlemark.results.run_folder import RunFolder
 
 FleetAddress = Annotated[
     str | None,
     typer.Option("--fleet", metavar="ADDRESS", help="Measure on the test-beds that have joined this Dask scheduler."),
+]
+Detach = Annotated[
+    bool,
+    typer.Option(
+        "--detach", help="With --fleet: hand out the trials and leave; --attach brings them in, when you like."
+    ),
 ]
 TlsAuthority = Annotated[
     Path | None,
@@ -69,6 +76,19 @@ def fleet_at(address: str | None, tls: tuple[Path | None, Path | None, Path | No
         return front.connected(address, run, secured)
 
     return connected
+
+
+def leave(path: Path, order: "Order", connect: "Connect | None") -> None:
+    """Hands out all that is planned, and says how it is brought in."""
+    from middlemark.errors import UsageError
+
+    if connect is None:
+        raise UsageError("--detach leaves a run to a fleet, and none is named", remedy="name it with --fleet ADDRESS")
+    from middlemark.campaign.fleet import detached
+    from middlemark.suite.yaml.quantity import plural
+
+    n_blocks = detached.hand_out(path, order, connect)
+    say(f"{plural(n_blocks, 'block')} handed out; bring them in with: middlemark run --attach {path} --fleet ADDRESS")
 
 
 def check_installed() -> None:

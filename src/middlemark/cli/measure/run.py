@@ -17,7 +17,7 @@ from middlemark.cli import arguments
 from middlemark.cli.arguments import Across, Trust
 from middlemark.cli.boundary import say
 from middlemark.cli.inspect.machine import kept_lines
-from middlemark.cli.measure.fleet import FleetAddress, TlsAuthority, TlsCertificate, TlsKey, fleet_at
+from middlemark.cli.measure.fleet import Detach, FleetAddress, TlsAuthority, TlsCertificate, TlsKey, fleet_at, leave
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,11 +66,14 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Continue this run; if it has a base, name the base again with --against."),
+        typer.Option(
+            "--resume", "--attach", metavar="DIR", help="Continue this run; if it has a base, name it with --against."
+        ),
     ] = None,
     across: Across = False,
     trust: Trust = False,
     fleet: FleetAddress = None,
+    detach: Detach = False,
     tls_ca_file: TlsAuthority = None,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,
@@ -80,7 +83,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Run a suite: its trials in interleaved random order, then the report."""
-    _check(suite, [name for name, value in _not_with_resume(only, trials, out, dry_run, tag) if value], resume, across)
+    fresh = {"--only": only, "--trials": trials, "--out": out, "--detach": detach, "--dry-run": dry_run, "--tag": tag}
+    _check(suite, [name for name, value in fresh.items() if value], resume, across)
     if fleet is not None and against:
         _refuse_base()
     connect = fleet_at(fleet, (tls_ca_file, tls_cert, tls_key))
@@ -93,6 +97,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     order = tagged(order_suite(load_suite(suite or ""), only or [], trials, against or []), tag or [])
     if dry_run:
         show_plan(order, as_json)
+    elif detach:
+        leave(out or new_folder(order.name), order, connect)
     else:
         _run(out or new_folder(order.name), order, as_json, connect)
 
@@ -104,12 +110,6 @@ def _refuse_base() -> None:
         "a fleet measures one build: --against names executables of this machine, which the test-beds don't have",
         remedy="measure both builds on this machine, without --fleet",
     )
-
-
-def _not_with_resume(
-    only: list[str] | None, trials: int | None, out: Path | None, dry_run: bool, tag: list[str] | None
-) -> list[tuple[str, object]]:
-    return [("--only", only), ("--trials", trials), ("--out", out), ("--dry-run", dry_run), ("--tag", tag)]
 
 
 def _check(suite: str | None, options: list[str], resume: Path | None, across: bool) -> None:
