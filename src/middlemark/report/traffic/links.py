@@ -25,7 +25,7 @@ from middlemark.report.elements.tables import (
     table,
 )
 from middlemark.suite import HostKind
-from middlemark.suite.topology.impairment import SHARES
+from middlemark.suite.topology.impairment import EFFECTS, SHARES, Probed
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, SIZE
 
 
@@ -33,21 +33,25 @@ from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, SIZE
 class LinkColumn(MetricColumn):
     """A column of what the probe measured."""
 
-    only_with: str = ""
-    """What has to be requested of a link for the column to stand there."""
+    only_with: tuple[str, ...] = ()
+    """Fields of a direction of which one has to be requested for the column to stand there."""
 
 
-def _both(name: str, metric: str, unit: Unit, only_with: str = "") -> tuple[LinkColumn, ...]:
+def _probed_by(probed: Probed) -> tuple[str, ...]:
+    return tuple(effect.field for effect in EFFECTS if effect.probed is probed)
+
+
+def _both(name: str, metric: str, unit: Unit, only_with: tuple[str, ...] = ()) -> tuple[LinkColumn, ...]:
     """A column for each direction."""
     return tuple(LinkColumn(f"{way} {name}", f"{way}_{metric}", unit, only_with) for way in ("outgoing", "incoming"))
 
 
 MEASURED = (
     LinkColumn("round trip", "round_trip_median_ns", MILLISECONDS),
-    LinkColumn("round trip spread", "round_trip_spread_ns", MILLISECONDS, only_with="jitter_ns"),
+    LinkColumn("round trip spread", "round_trip_spread_ns", MILLISECONDS, only_with=("jitter_ns",)),
     *_both("loss", "loss_share", PERCENT),
-    *_both("duplicated", "duplicated_share", PERCENT, only_with="duplication"),
-    *_both("overtaking", "overtaking_share", PERCENT, only_with="reordering"),
+    *_both("duplicated", "duplicated_share", PERCENT, only_with=_probed_by(Probed.DUPLICATES)),
+    *_both("overtaking", "overtaking_share", PERCENT, only_with=_probed_by(Probed.OVERTAKING)),
     *_both("rate", "rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
     *_both("relay late", "relay_late_p99_ns", MILLISECONDS),
 )
@@ -164,7 +168,10 @@ def _columns(measured: Sequence[Measurement]) -> list[MetricColumn]:
         column
         for column in MEASURED
         if column.metric in recorded
-        and (not column.only_with or any(getattr(direction, column.only_with) for direction in directions))
+        and (
+            not column.only_with
+            or any(getattr(direction, field) for direction in directions for field in column.only_with)
+        )
     ]
 
 
