@@ -12,7 +12,9 @@ use crate::error::ObserverError;
 use crate::process;
 use crate::recording::Recording;
 use crate::skeleton::{KernelPathLinks, KernelPathSkel, KernelPathSkelBuilder};
-use crate::witness::Place;
+
+/// The place of a device: the number of its network namespace, and its name there.
+pub(crate) type Place = (u32, String);
 
 /// As the program's `enum role` has them.
 const OBSERVED: u8 = 1;

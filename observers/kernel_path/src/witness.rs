@@ -8,13 +8,10 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 
 use crate::error::ObserverError;
-use crate::program::Program;
+use crate::program::{Place, Program};
 
 /// How often both are read at each end: a packet under way is counted by one of them only.
 const READINGS: u32 = 3;
-
-/// The place of a device: the number of its network namespace, and its name there.
-pub(crate) type Place = (u32, String);
 
 /// The devices of the namespaces in which packets of the followed processes are sent.
 #[derive(Default)]

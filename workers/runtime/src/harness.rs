@@ -9,9 +9,10 @@ use std::sync::Arc;
 use middlemark_contract::{Arrival, PatternSpec, Published, Qos};
 
 use crate::clock;
-use crate::message::channel::{Channel, ChannelEndpoint};
+use crate::message::channel::Channel;
 use crate::message::header::{HEADER_BYTES, Header, Phase};
 use crate::message::payload::{Identity, Pool};
+use crate::message::ports::ChannelEndpoint;
 use crate::receive::receiver::{Receiver, ReceiverState};
 use crate::recorder::Recorder;
 use crate::send::gate::Window;

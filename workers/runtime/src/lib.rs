@@ -17,8 +17,9 @@ mod recorder;
 mod send;
 
 pub use life::run::run;
-pub use message::channel::{Channel, ChannelEndpoint};
+pub use message::channel::Channel;
 pub use message::header::{Header, Phase};
+pub use message::ports::ChannelEndpoint;
 pub use middleware::{Context, CredentialsError, Middleware, MiddlewareError, Service, Session};
 pub use options::Options;
 pub use process::system_package;

@@ -3,13 +3,12 @@
 //! It gives a port of the trial's range to whatever the worker says needs one, so that a baseline needs no discovery; it
 //! knows no middleware.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use middlemark_contract::{ApplicationSpec, PatternSpec, PortHolders, Qos, Recorded, Refusal, Role, StreamSpec};
 
 use crate::message::header::{HEADER_BYTES, PHASE_AT, Phase, SEQUENCE_AT};
-use crate::message::ports::Ports;
+use crate::message::ports::{ChannelEndpoint, Ports};
 
 /// One topic as a middleware sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,15 +31,6 @@ pub struct Channel {
     pub subscribers: Vec<ChannelEndpoint>,
     /// In the hands of a session: the index of the endpoint that is being made.
     pub index: u16,
-}
-
-/// One endpoint of a channel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChannelEndpoint {
-    /// The application that holds it.
-    pub application: String,
-    /// Its host's address, and the port that it or its application has in the trial; port 0 where neither takes one.
-    pub socket: SocketAddr,
 }
 
 impl Channel {

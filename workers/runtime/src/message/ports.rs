@@ -7,7 +7,14 @@ use std::net::SocketAddr;
 
 use middlemark_contract::{EndpointAddress, PortHolders, Refusal, Rendezvous, Role};
 
-use crate::message::channel::ChannelEndpoint;
+/// One endpoint of a channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelEndpoint {
+    /// The application that holds it.
+    pub application: String,
+    /// Its host's address, and the port that it or its application has in the trial; port 0 where neither takes one.
+    pub socket: SocketAddr,
+}
 
 /// The ports of a trial's range, given in the order of the spec, so that all applications give the same.
 pub(crate) struct Ports<'a> {
