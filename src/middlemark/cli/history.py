@@ -84,7 +84,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if as_json:
         say(json.dumps(history_data([past for group in listed for past in group.series], wanted), indent=2))
         return
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
 
     print_history(listed, wanted, Screen())
 
@@ -119,7 +119,7 @@ def _print_runs(runs: "Sequence[ListedRun]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from middlemark.report.elements.screen import Screen
+    from middlemark.report.elements.plain_text import Screen
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("run", "began", "suite", "middlewares", "machine", "tags"):
