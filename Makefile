@@ -53,7 +53,7 @@ test: setup $(STAMPS)/test-packages check test-rust conformance test-python ## s
 
 test-rust: setup ## unit tests of the contract, the runtime and the workers
 	cargo test --release --locked --quiet -p middlemark-contract -p middlemark-runtime --features middlemark-runtime/harness
-	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)/loom cargo test --locked --quiet -p middlemark-runtime --lib models
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)/loom cargo test --locked --quiet -p middlemark-runtime -p middlemark-ring --lib models
 	$(PYTHON) setup/workers.py test
 
 conformance: setup ## the suite that every worker must pass
@@ -63,7 +63,7 @@ conformance: setup ## the suite that every worker must pass
 conformance-debian13: $(STAMPS)/roots-packages ## the same over workers of newer libraries: those of Debian 13, in a root of their own (root; 1 GB of disk)
 	@workers/conformance/debian13.sh $(FILTER)
 
-sanitize: setup ## lifetimes of memory between Rust and C++: Miri, AddressSanitizer (needs a nightly Rust)
+sanitize: setup ## lifetimes of memory, and races between threads: Miri, AddressSanitizer, ThreadSanitizer (needs a nightly Rust)
 	@setup/sanitize.sh
 
 # Tests that time nothing real, and so may share the machine.

@@ -2,9 +2,8 @@
 //!
 //! Pure arithmetic and two plain structures; all zero bytes are a ring in which nothing was written yet.
 
-use std::sync::atomic::AtomicU32;
-
 use crate::Position;
+use crate::sync::atomic::{AtomicU32, Ordering};
 
 /// Two cache lines, which processors fetch together: what one process writes shares none with what another writes.
 const LINE_BYTES: usize = 128;
@@ -27,6 +26,25 @@ pub(crate) struct Place {
     /// One up for each attachment and each detachment: odd while a reader is attached.
     pub(crate) attachments: AtomicU32,
     pub(crate) taken: OwnLine<Position>,
+}
+
+impl Place {
+    /// Takes its reader out of the writer's reckoning, unless it has attached anew since, and wakes a writer that waits.
+    pub(crate) fn detach(&self, attachments: u32) {
+        if is_attached(attachments) {
+            let next = attachments.wrapping_add(1);
+            let _ = self
+                .attachments
+                .compare_exchange(attachments, next, Ordering::SeqCst, Ordering::SeqCst);
+        }
+        self.taken.0.nudge();
+    }
+}
+
+/// Whether a place with this count of attachments has a reader now.
+#[inline]
+pub(crate) fn is_attached(attachments: u32) -> bool {
+    attachments % 2 == 1
 }
 
 /// Puts a field on a line of its own.
@@ -94,7 +112,7 @@ fn stride_bytes(message_bytes: usize) -> usize {
     message_bytes.next_multiple_of(LINE_BYTES)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

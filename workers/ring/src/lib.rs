@@ -14,15 +14,24 @@
 
 mod futex;
 mod layout;
+#[cfg(loom)]
+mod models;
 mod position;
+#[cfg(not(loom))]
 mod presence;
 mod reader;
+#[cfg(not(loom))]
 mod segment;
+mod sync;
 mod writer;
 
 pub use layout::Layout;
+#[cfg(loom)]
+use models::segment;
 pub use reader::{Reader, Waker};
-pub use segment::{FOLDER, Segment};
+#[cfg(not(loom))]
+pub use segment::FOLDER;
+pub use segment::Segment;
 pub use writer::{Full, WhenFull, Writer};
 
 use position::Position;

@@ -2,15 +2,16 @@
 //!
 //! Looking costs one load while nothing has come; sleeping is a choice of the caller ([`Reader::wait`]).
 
+#[cfg(not(loom))]
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::layout::Layout;
 use crate::position::Count;
-use crate::presence::Participant;
 use crate::segment::Segment;
+use crate::sync::atomic::{AtomicBool, Ordering};
+#[cfg(not(loom))]
+use crate::{layout::Layout, presence::Participant};
 
 /// One reader of a ring.
 pub struct Reader {
@@ -31,8 +32,14 @@ impl Reader {
     ///
     /// # Errors
     /// What the kernel refused: the ring has such a reader, or there is no room in `/dev/shm`.
+    #[cfg(not(loom))]
     pub fn attach(name: &str, layout: Layout, index: usize) -> io::Result<Reader> {
-        let segment = Arc::new(Segment::attach(name, layout, Participant::Reader(index))?);
+        let segment = Segment::attach(name, layout, Participant::Reader(index))?;
+        Ok(Reader::of(Arc::new(segment), index))
+    }
+
+    /// The reader `index` of a segment that this process has entered as such.
+    pub(crate) fn of(segment: Arc<Segment>, index: usize) -> Reader {
         let place = segment.place(index);
         // A reader that was killed may have left itself attached; until this one is, the writer owes it nothing.
         let attachments = place.attachments.load(Ordering::SeqCst);
@@ -44,12 +51,12 @@ impl Reader {
         // load of `written` (all SeqCst), so that it stays within one ring of what is read from here.
         let taken = segment.head().written.get();
         place.taken.0.set(taken);
-        Ok(Reader {
+        Reader {
             segment,
             index,
             taken,
-            stopping: Arc::default(),
-        })
+            stopping: Arc::new(AtomicBool::new(false)),
+        }
     }
 
     /// The ring's memory, to be left when all is over.
@@ -73,10 +80,8 @@ impl Reader {
         if self.segment.head().written.get() == self.taken {
             return false;
         }
-        let slot = self.segment.slot(self.taken);
-        // SAFETY: the slot has `message_bytes` of initialised memory, written before `written` passed it; the writer
-        // leaves it alone until `taken` has passed it too, and its bytes are only read here.
-        see(unsafe { std::slice::from_raw_parts(slot.as_ptr(), self.segment.layout().message_bytes()) });
+        // SAFETY: it was written before `written` passed it, and the writer leaves it alone until `taken` has passed it too.
+        unsafe { self.segment.see(self.taken, see) };
         self.taken = self.taken.next();
         self.segment.place(self.index).taken.0.set(self.taken);
         true

@@ -4,6 +4,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub struct Segment {
 }
 
 // SAFETY: the mapping belongs to the segment and moves with it; everything shared in it is atomic or guarded by the
-// protocol of positions (see `slot`).
+// protocol of positions (see `fill` and `see`).
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}
@@ -79,23 +80,12 @@ impl Segment {
             return Ok(());
         }
         if let Participant::Reader(index) = self.participant {
-            self.detach(index, self.place(index).attachments.load(Ordering::SeqCst));
+            let place = self.place(index);
+            place.detach(place.attachments.load(Ordering::SeqCst));
         }
         presence::close_gate(&self.file)?;
         remove_if_alone(&self.file, &self.path, self.participant)?;
         presence::open_gate(&self.file)
-    }
-
-    /// Takes a reader out of the writer's reckoning, unless it has attached anew since, and wakes a writer that waits.
-    pub(crate) fn detach(&self, reader: usize, attachment: u32) {
-        let place = self.place(reader);
-        if is_attached(attachment) {
-            let next = attachment.wrapping_add(1);
-            let _ = place
-                .attachments
-                .compare_exchange(attachment, next, Ordering::SeqCst, Ordering::SeqCst);
-        }
-        place.taken.0.nudge();
     }
 
     /// Whether a reader's process still lives.
@@ -118,12 +108,29 @@ impl Segment {
         unsafe { self.base.add(place_offset(reader)).cast::<Place>().as_ref() }
     }
 
-    /// The slot at a count: `message_bytes` of initialised memory within the mapping.
+    /// Has the slot at a count filled.
     ///
-    /// Who dereferences it must be alone: the writer while no attached reader's `taken` is a whole ring behind it, a
-    /// reader while the slot lies between its `taken` and `written`.
+    /// # Safety
+    /// Only the writer may, and only while no attached reader's `taken` is a whole ring behind `count`.
     #[inline]
-    pub(crate) fn slot(&self, count: Count) -> NonNull<u8> {
+    pub(crate) unsafe fn fill(&self, count: Count, fill: impl FnOnce(&mut [MaybeUninit<u8>])) {
+        let slot = self.slot(count).cast::<MaybeUninit<u8>>();
+        // SAFETY: the slot has `message_bytes`, and the caller is alone with it.
+        fill(unsafe { std::slice::from_raw_parts_mut(slot.as_ptr(), self.layout.message_bytes()) });
+    }
+
+    /// Has the message in the slot at a count seen.
+    ///
+    /// # Safety
+    /// Only a reader may, and only while `count` lies between its `taken` and `written`.
+    #[inline]
+    pub(crate) unsafe fn see(&self, count: Count, see: impl FnOnce(&[u8])) {
+        // SAFETY: the slot has `message_bytes` of initialised memory, which nobody changes meanwhile.
+        see(unsafe { std::slice::from_raw_parts(self.slot(count).as_ptr(), self.layout.message_bytes()) });
+    }
+
+    #[inline]
+    fn slot(&self, count: Count) -> NonNull<u8> {
         let slot = count.modulo(self.layout.slots());
         // SAFETY: the modulo makes it an existing slot, which lies within the mapping.
         unsafe { self.base.add(self.layout.slot_offset(slot)) }
@@ -136,12 +143,6 @@ impl Drop for Segment {
         // SAFETY: `map` mapped exactly this, and nothing borrows from it any more.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.layout.total_bytes()) };
     }
-}
-
-/// Whether a place with this count of attachments has a reader now.
-#[inline]
-pub(crate) fn is_attached(attachments: u32) -> bool {
-    attachments % 2 == 1
 }
 
 /// Opens or creates the file and closes its gate; tries again where the file was removed in between.

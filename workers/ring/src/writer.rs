@@ -2,16 +2,18 @@
 //!
 //! While there is room a message costs the filling, one atomic exchange and no system call, unless a reader sleeps.
 
+#[cfg(not(loom))]
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::layout::Layout;
+use crate::layout::is_attached;
 use crate::position::Count;
-use crate::presence::Participant;
-use crate::segment::{Segment, is_attached};
+use crate::segment::Segment;
+use crate::sync::atomic::Ordering;
+#[cfg(not(loom))]
+use crate::{layout::Layout, presence::Participant};
 
 /// A writer that waits for a reader looks so often whether that reader still lives.
 const LIVENESS: Duration = Duration::from_millis(50);
@@ -52,15 +54,21 @@ impl Writer {
     ///
     /// # Errors
     /// What the kernel refused: the ring has a writer, or there is no room in `/dev/shm`.
+    #[cfg(not(loom))]
     pub fn attach(name: &str, layout: Layout, when_full: WhenFull) -> io::Result<Writer> {
-        let segment = Arc::new(Segment::attach(name, layout, Participant::Writer)?);
-        Ok(Writer {
+        let segment = Segment::attach(name, layout, Participant::Writer)?;
+        Ok(Writer::of(Arc::new(segment), when_full))
+    }
+
+    /// The writer of a segment that this process has entered as such.
+    pub(crate) fn of(segment: Arc<Segment>, when_full: WhenFull) -> Writer {
+        Writer {
             written: segment.head().written.get(),
             segment,
             when_full,
             room: 0,
             refusals: 0,
-        })
+        }
     }
 
     /// The ring's memory, to be left when all is over.
@@ -80,10 +88,9 @@ impl Writer {
         } else if !self.has_readers() {
             return Err(Full::Nobody);
         }
-        let slot = self.segment.slot(self.written).cast::<MaybeUninit<u8>>();
-        // SAFETY: the slot has `message_bytes`; it is free (`room`), so that no reader looks at it before `written`
-        // passes it, and there is no other writer (its presence lock).
-        fill(unsafe { std::slice::from_raw_parts_mut(slot.as_ptr(), self.segment.layout().message_bytes()) });
+        // SAFETY: it is free (`room`), so that no reader looks at it before `written` passes it, and there is no other
+        // writer (its presence lock).
+        unsafe { self.segment.fill(self.written, fill) };
         self.room -= 1;
         self.written = self.written.next();
         self.segment.head().written.set(self.written);
@@ -169,7 +176,7 @@ impl Writer {
 
     fn look_after(&self, follower: Follower) {
         if !self.segment.is_there(follower.reader) {
-            self.segment.detach(follower.reader, follower.attachments);
+            self.segment.place(follower.reader).detach(follower.attachments);
         }
     }
 }
@@ -182,7 +189,7 @@ struct Follower {
     taken: Count,
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
