@@ -97,14 +97,19 @@ impl Authority {
     }
 }
 
+/// From when until when what is made now is valid: [`VALID_FOR`].
+#[must_use]
+pub fn validity() -> [OffsetDateTime; 2] {
+    let now = OffsetDateTime::now_utc();
+    [now - Duration::HOUR, now + Duration::DAY]
+}
+
 fn parameters(name: &str) -> CertificateParams {
     let mut distinguished = DistinguishedName::new();
     distinguished.push(DnType::CommonName, name);
-    let now = OffsetDateTime::now_utc();
     let mut parameters = CertificateParams::default();
     parameters.distinguished_name = distinguished;
-    parameters.not_before = now - Duration::HOUR;
-    parameters.not_after = now + Duration::DAY;
+    [parameters.not_before, parameters.not_after] = validity();
     parameters
 }
 

@@ -6,5 +6,5 @@
 mod authority;
 mod folder;
 
-pub use authority::{ALGORITHM, Authority, AuthorityError, Identity, VALID_FOR};
+pub use authority::{ALGORITHM, Authority, AuthorityError, Identity, VALID_FOR, validity};
 pub use folder::SecretFolder;

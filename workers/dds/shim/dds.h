@@ -29,6 +29,12 @@ typedef struct mm_policies {
   int64_t max_blocking_ns;    /* how long a write may wait */
 } mm_policies;
 
+/* A property of a participant, as the plugins of DDS Security take what they need. */
+typedef struct mm_property {
+  const char *name;
+  const char *value;
+} mm_property;
+
 /* Called with each message's bytes, which are valid during the call only. */
 typedef void (*mm_on_message) (void *context, const uint8_t *bytes, size_t size);
 

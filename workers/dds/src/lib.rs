@@ -10,6 +10,8 @@ mod peers;
 mod ping_pong;
 mod policies;
 mod reader;
+#[cfg(feature = "security")]
+pub mod security;
 mod shim;
 
 pub use delivery::{deliveries, how, refuse_library_thread};

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use middlemark_contract::{ApplicationSpec, PatternSpec, PortHolders, Qos, Recorded, Refusal, Role, StreamSpec};
+use middlemark_contract::{
+    ApplicationSpec, PatternSpec, PortHolders, Qos, Recorded, Refusal, Rendezvous, Role, StreamSpec,
+};
 
 use crate::message::header::{HEADER_BYTES, PHASE_AT, Phase, SEQUENCE_AT};
 use crate::message::ports::{ChannelEndpoint, Ports};
@@ -44,6 +46,13 @@ impl Channel {
         self.number % 2 == 1
     }
 
+    /// The topics of the stream at a position of the spec: of its messages, and of the answers where it has any. A stream
+    /// may be named for another's answers: the number makes the topics two.
+    #[must_use]
+    pub fn topics(rendezvous: &Rendezvous, position: usize, stream: &str) -> [String; 2] {
+        [0, 1].map(|answers| format!("{}_{}_{stream}", rendezvous.name, 2 * position + answers))
+    }
+
     /// All channels of a trial: stream k is number 2k, its answers 2k + 1; a stream without answers leaves no gap in ports.
     ///
     /// # Errors
@@ -53,12 +62,11 @@ impl Channel {
         let mut channels = Vec::new();
         for (position, stream) in spec.streams.iter().enumerate() {
             let number = 2 * position as u16;
-            // A stream may be named for another's answers: the number makes the topics two.
-            let topic = |number| format!("{}_{number}_{}", spec.rendezvous.name, stream.name);
+            let [topic, answers_topic] = Channel::topics(&spec.rendezvous, position, &stream.name);
             let publishers = ports.given(&stream.publishers, Role::Publisher)?;
             let subscribers = ports.given(&stream.subscribers, Role::Subscriber)?;
             channels.push(Channel {
-                topic: topic(number),
+                topic,
                 number,
                 size_bytes: stream.size_bytes as usize,
                 recorded: stream.recorded.clone().map(Arc::new),
@@ -70,7 +78,7 @@ impl Channel {
             });
             if let PatternSpec::PingPong { answer_bytes, .. } = stream.pattern {
                 channels.push(Channel {
-                    topic: topic(number + 1),
+                    topic: answers_topic,
                     number: number + 1,
                     size_bytes: answer_bytes as usize,
                     recorded: None,
