@@ -7,7 +7,7 @@ folder="$(realpath -m "${CARGO_TARGET_DIR:-target}")/debian13"
 root="$folder/root"
 # What links an installed library or runs an installed program, and the packages that it needs.
 workers=(fastdds mqtt)
-packages=build-essential,pkg-config,iproute2,libfastdds-dev,libfastcdr-dev,mosquitto
+packages=build-essential,pkg-config,iproute2,libfastdds-dev,libfastcdr-dev,libssl-dev,mosquitto
 
 # Within the new namespaces: what the root needs of this machine is mounted, and gone with the namespaces.
 enter() {

@@ -37,7 +37,9 @@ fn bundled() -> Result<Library, String> {
                 .into(),
         );
     }
-    // Upstream's own default build type; the other switches leave out tools and plugins that no trial uses.
+    let openssl = found("openssl", "3", "OpenSSL", "libssl-dev")?;
+    // Upstream's own default build type; the other switches leave out tools and plugins that no trial uses. The plugins of
+    // DDS Security are part of the static library: it finds them by their names, and none of them is loaded.
     let mut build = cmake::Config::new(cyclonedds_src::source_dir());
     build.profile("RelWithDebInfo").out_dir(profile().join(BUILT_IN));
     for switch in [
@@ -49,16 +51,25 @@ fn bundled() -> Result<Library, String> {
     ] {
         build.define(switch, "OFF");
     }
-    for switch in ["ENABLE_SSL", "ENABLE_SECURITY", "ENABLE_ICEORYX", "ENABLE_LTO"] {
+    for switch in ["ENABLE_ICEORYX", "ENABLE_LTO"] {
         build.define(switch, "OFF");
+    }
+    for switch in ["ENABLE_SSL", "ENABLE_SECURITY"] {
+        build.define(switch, "ON");
     }
     build.define("CMAKE_INSTALL_LIBDIR", "lib");
     let installed = build.build();
     println!("cargo::rustc-link-search=native={}", installed.join("lib").display());
     println!("cargo::rustc-link-lib=static=ddsc");
+    for library in &openssl.libs {
+        println!("cargo::rustc-link-lib={library}"); // after whoever needs it
+    }
     Ok(Library {
         include: vec![installed.join("include")],
-        origin: "bundled, linked statically (crate cyclonedds-src 1.0.2)".into(),
+        origin: format!(
+            "bundled, linked statically (crate cyclonedds-src 1.0.2) with OpenSSL {}",
+            openssl.version
+        ),
     })
 }
 
@@ -70,16 +81,23 @@ fn profile() -> PathBuf {
 }
 
 fn installed() -> Result<Library, String> {
-    let found = pkg_config::Config::new()
-        .atleast_version("0.10")
-        .probe("CycloneDDS")
-        .map_err(|_| {
-            format!("{CHOICE}=system: no libddsc of version 0.10 or newer; install the package cyclonedds-dev")
-        })?;
+    let found = found("CycloneDDS", "0.10", "libddsc", "cyclonedds-dev")
+        .map_err(|missing| format!("{CHOICE}=system: {missing}"))?;
+    for library in &found.libs {
+        println!("cargo::rustc-link-lib={library}");
+    }
     Ok(Library {
         include: found.include_paths,
         origin: format!("installed library, version {} at build time", found.version),
     })
+}
+
+/// An installed library that is new enough; whoever asks links it.
+fn found(name: &str, version: &str, title: &str, package: &str) -> Result<pkg_config::Library, String> {
+    let mut search = pkg_config::Config::new();
+    let library = search.atleast_version(version).cargo_metadata(false).probe(name);
+    library
+        .map_err(|_| format!("Cyclone DDS needs {title} of version {version} or newer; install the package {package}"))
 }
 
 fn compile_shim(library: &Library) -> Result<(), String> {

@@ -44,17 +44,34 @@ const char *mm_version (void) { return DDS_VERSION; }
 
 const char *mm_explain (int32_t code) { return dds_strretcode (code); }
 
-int32_t mm_open (uint32_t domain, const char *configuration, int32_t *domain_entity)
+int32_t mm_open (uint32_t domain, const char *configuration, const mm_property *properties, size_t count,
+                 int32_t *domain_entity)
 {
   const dds_entity_t created = dds_create_domain (domain, configuration);
   if (created < 0)
     return created;
-  const dds_entity_t participant = dds_create_participant (domain, NULL, NULL);
+  dds_qos_t *qos = dds_create_qos ();
+  for (size_t i = 0; i < count; i++)
+    dds_qset_prop (qos, properties[i].name, properties[i].value);
+  const dds_entity_t participant = dds_create_participant (domain, qos, NULL);
+  dds_delete_qos (qos);
   if (participant < 0)
     (void) dds_delete (created);
   else
     *domain_entity = created;
   return participant;
+}
+
+int32_t mm_has_property (int32_t participant, const mm_property *property)
+{
+  dds_qos_t *qos = dds_create_qos ();
+  char *value = NULL;
+  const dds_return_t result = dds_get_qos (participant, qos);
+  const bool has = result == DDS_RETCODE_OK && dds_qget_prop (qos, property->name, &value) && value &&
+                   strcmp (value, property->value) == 0;
+  dds_free (value);
+  dds_delete_qos (qos);
+  return result < 0 ? result : has;
 }
 
 int32_t mm_delete (int32_t entity) { return dds_delete (entity); }

@@ -6,8 +6,12 @@
 
 #include "dds.h"
 
-/* A participant in a domain of its own configuration; the environment's CYCLONEDDS_URI is not read. */
-int32_t mm_open (uint32_t domain, const char *configuration, int32_t *domain_entity);
+/* A participant with these properties, none or more, in a domain of its own configuration; the environment's
+ * CYCLONEDDS_URI is not read. */
+int32_t mm_open (uint32_t domain, const char *configuration, const mm_property *properties, size_t count,
+                 int32_t *domain_entity);
+/* 1 where the participant has this property with this value. */
+int32_t mm_has_property (int32_t participant, const mm_property *property);
 /* Deletes an entity and all that belongs to it; of a domain, joins the library's threads. */
 int32_t mm_delete (int32_t entity);
 

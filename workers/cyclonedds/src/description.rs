@@ -1,8 +1,8 @@
 //! What this worker says of itself: capabilities, options with the values that the library is shipped with.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
-    Library, Matching, OptionDescription, Pattern, PortHolders, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
+    OptionDescription, Pattern, PortHolders, Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
 
@@ -61,8 +61,8 @@ fn capabilities() -> Capabilities {
         // Without a PSMX plugin (iceoryx) a loan is ordinary memory that the write serialises and frees: no copy is saved.
         zero_copy: false,
         same_process: true,
-        security: vec![],
-        lacking_security: LackingSecurity::of_all("the library is built without DDS Security here"),
+        security: middlemark_dds::security::levels(),
+        lacking_security: vec![],
         between_hosts: true,
     }
 }

@@ -6,13 +6,14 @@ mod configuration;
 mod description;
 mod profiles;
 mod reader;
+mod security;
 mod session;
 mod shim;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
-use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_contract::{ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
 
 struct CycloneDds;
 
@@ -25,6 +26,14 @@ impl Middleware for CycloneDds {
         middlemark_dds::accept(spec)?;
         configuration::accept(spec)?;
         reader::accept(spec.delivery, &spec.streams)
+    }
+
+    fn credentials(
+        &self,
+        request: &CredentialsRequest,
+        _options: &Options,
+    ) -> Result<CredentialsSet, CredentialsError> {
+        Ok(middlemark_dds::security::credentials(request)?)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use middlemark_contract::{Congestion, Delivery, Effective, History, MessagePath};
+use middlemark_contract::{Congestion, Delivery, Effective, History, MessagePath, SecurityLevel};
+use middlemark_dds::security::{self as dds_security, Properties};
 use middlemark_dds::{Matches, Peers, Policies, Reader, checked};
 use middlemark_runtime::{
     Channel, Context, Matched, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session,
@@ -13,6 +14,7 @@ use middlemark_runtime::{
 
 use crate::configuration;
 use crate::reader;
+use crate::security;
 use crate::shim::{self, TIMED_OUT, UNLIMITED};
 
 pub(crate) struct Participant {
@@ -20,6 +22,7 @@ pub(crate) struct Participant {
     entity: i32,
     delivery: Delivery,
     configuration: String,
+    security: Option<SecurityLevel>,
     options: BTreeMap<String, String>,
     readers: Vec<(String, Reader)>,
     writers: Vec<(String, i32)>,
@@ -41,15 +44,31 @@ impl Participant {
             queues.min().unwrap_or(i64::MAX),
         );
         let text = CString::new(configuration.as_str())?;
-        let mut domain = 0;
-        // SAFETY: the configuration lives through the call, and `domain` can be written.
-        let code = unsafe { shim::mm_open(u32::from(spec.rendezvous.domain), text.as_ptr(), &raw mut domain) };
-        let number = spec.rendezvous.domain;
+        let properties = match &spec.security {
+            Some(security) => security::properties(&security.files)?,
+            None => Properties::default(),
+        };
+        let shim_properties = properties.as_shim();
+        let (mut domain, number) = (0, spec.rendezvous.domain);
+        // SAFETY: configuration and properties live through the call, and `domain` can be written.
+        let code = unsafe {
+            shim::mm_open(
+                u32::from(number),
+                text.as_ptr(),
+                shim_properties.as_ptr(),
+                shim_properties.len(),
+                &raw mut domain,
+            )
+        };
         let entity = checked(
             code,
             &format!("open domain {number} on {} ({configuration})", spec.address),
         )?;
+        // SAFETY: the participant exists, and the property lives through the call.
+        let has = |property| unsafe { shim::mm_has_property(entity, property) } == 1;
+        let level = spec.security.as_ref().map(|security| security.level);
         Ok(Participant {
+            security: level.filter(|_| properties.are_all(has)),
             domain,
             entity,
             delivery: spec.delivery,
@@ -99,6 +118,9 @@ impl Session for Participant {
             "queue".into(),
             "max_samples at the reader; a reliable writer keeps what is unacknowledged up to WhcHigh".into(),
         );
+        if let Some(level) = self.security {
+            settings.insert("security".into(), dds_security::words(level));
+        }
         for (topic, reader) in &self.readers {
             settings.insert(format!("reader {topic}"), read_back(reader::entity(reader)));
         }
@@ -120,7 +142,7 @@ impl Session for Participant {
             delivery: self.delivery,
             receive_mode: middlemark_dds::how(self.delivery).into(),
             zero_copy: false,
-            security: None,
+            security: self.security,
             settings,
         }
     }

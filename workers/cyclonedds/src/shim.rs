@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use middlemark_dds::security::ShimProperty;
 use middlemark_dds::{OnMessage, Policies, ShimReader};
 
 /// `DDS_LENGTH_UNLIMITED`.
@@ -11,7 +12,14 @@ pub(crate) const UNLIMITED: i32 = -1;
 pub(crate) const TIMED_OUT: i32 = -10;
 
 unsafe extern "C" {
-    pub(crate) fn mm_open(domain: u32, configuration: *const c_char, domain_entity: *mut i32) -> i32;
+    pub(crate) fn mm_open(
+        domain: u32,
+        configuration: *const c_char,
+        properties: *const ShimProperty,
+        count: usize,
+        domain_entity: *mut i32,
+    ) -> i32;
+    pub(crate) fn mm_has_property(participant: i32, property: *const ShimProperty) -> i32;
     pub(crate) fn mm_delete(entity: i32) -> i32;
     pub(crate) fn mm_writer(
         participant: i32,

@@ -1,5 +1,6 @@
 #include "fastdds.h"
 
+#include <algorithm>
 #include <memory>
 
 #include <fastdds/dds/core/condition/StatusCondition.hpp>
@@ -38,6 +39,17 @@ int32_t mm_open (const mm_transports *transports, mm_session **opened, mm_reason
     session->subscriber = made (session->participant->create_subscriber (api::SUBSCRIBER_QOS_DEFAULT), "subscriber");
     *opened = session.release ();
     return 0;
+  });
+}
+
+int32_t mm_has_property (mm_session *session, const mm_property *property)
+{
+  return guarded (nullptr, [&] {
+    const api::DomainParticipantQos qos = session->participant->get_qos ();
+    const auto &all = qos.properties ().properties ();
+    return static_cast<int32_t> (std::any_of (all.begin (), all.end (), [&] (const auto &each) {
+      return each.name () == property->name && each.value () == property->value;
+    }));
   });
 }
 

@@ -39,6 +39,8 @@ typedef struct mm_transports {
   uint32_t max_message_bytes;      /* of one transport message */
   uint32_t segment_bytes;          /* of shared memory; 0: as the library computes it */
   uint32_t port_queue;             /* messages that a shared memory port holds */
+  const mm_property *properties;   /* of the participant; none or more */
+  size_t property_count;
 } mm_transports;
 
 typedef struct mm_qos {
@@ -56,6 +58,8 @@ typedef struct mm_type {
 } mm_type;
 
 int32_t mm_open (const mm_transports *transports, mm_session **session, mm_reason *reason);
+/* 1 where the participant has this property with this value. */
+int32_t mm_has_property (mm_session *session, const mm_property *property);
 /* Deletes the participant with all that it contains, and joins the library's threads. */
 int32_t mm_close (mm_session *session);
 

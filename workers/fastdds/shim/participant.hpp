@@ -54,6 +54,8 @@ inline api::DomainParticipantQos participant_qos (const mm_transports &requested
 {
   api::DomainParticipantQos qos;
   qos.name (requested.name);
+  for (size_t i = 0; i < requested.property_count; i++)
+    qos.properties ().properties ().emplace_back (requested.properties[i].name, requested.properties[i].value);
   qos.transport ().use_builtin_transports = false;
   if (requested.shared_memory) {
     auto shared_memory = std::make_shared<transport::SharedMemTransportDescriptor> ();

@@ -1,8 +1,8 @@
 //! What this worker says of itself: capabilities, options with the values that the library is shipped with.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
-    Library, Matching, OptionDescription, OptionValue, Pattern, Per, PortHolders, Reliability, ServiceNeed, When,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
+    OptionDescription, OptionValue, Pattern, Per, PortHolders, Reliability, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 use middlemark_runtime::system_package;
@@ -77,10 +77,8 @@ fn capabilities() -> Capabilities {
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: true,
         same_process: true,
-        security: vec![],
-        lacking_security: LackingSecurity::of_all(
-            "the library can do both by DDS Security, but this worker doesn't configure it yet",
-        ),
+        security: middlemark_dds::security::levels(),
+        lacking_security: vec![],
         between_hosts: true,
     }
 }

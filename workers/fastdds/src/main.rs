@@ -7,7 +7,7 @@ mod discovery;
 mod profiles;
 mod quality;
 mod reader;
-mod semaphores;
+mod security;
 mod server;
 mod session;
 mod shim;
@@ -16,8 +16,8 @@ mod writer;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
-use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_contract::{ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
 
 struct FastDds;
 
@@ -29,8 +29,16 @@ impl Middleware for FastDds {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         transport::accept(spec, options)?;
         discovery::accept(spec, options)?;
+        if let Some(secured) = &spec.security {
+            security::accept(secured.level, options)?;
+        }
         middlemark_dds::accept(spec)?;
         reader::accept(spec.delivery, &spec.streams, options)
+    }
+
+    fn credentials(&self, request: &CredentialsRequest, options: &Options) -> Result<CredentialsSet, CredentialsError> {
+        security::accept(request.level, options).map_err(CredentialsError::Refused)?;
+        Ok(middlemark_dds::security::credentials(request)?)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::ServiceSpec;
 use middlemark_dds::checked;
+use middlemark_dds::security::Properties;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
 use crate::discovery::Discovery;
@@ -34,7 +35,14 @@ impl Server {
             ("linked with", places(&discovery.others)),
         ];
         Ok(Server {
-            handle: participant(&name, &spec.rendezvous, Transport::Udp, options, &discovery)?,
+            handle: participant(
+                &name,
+                &spec.rendezvous,
+                Transport::Udp,
+                options,
+                &discovery,
+                &Properties::default(),
+            )?,
             settings: settings.map(|(name, value)| (name.to_owned(), value)).into(),
         })
     }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::File;
 
-use middlemark_contract::{Delivery, Effective, Rendezvous};
+use middlemark_contract::{Delivery, Effective, Rendezvous, SecurityLevel};
+use middlemark_dds::security::{self as dds_security, Properties};
 use middlemark_dds::{Matches, Reader, checked, opened, read_back};
 use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
 
@@ -14,9 +15,10 @@ use crate::description::INTRAPROCESS;
 use crate::discovery::{Discovery, Place};
 use crate::quality;
 use crate::reader;
-use crate::semaphores;
+use crate::security;
 use crate::shim::{self, ShimPlace, ShimSession, ShimTransports, ShimType, ShimWriter};
 use crate::transport::Transport;
+use crate::transport::semaphores;
 use crate::writer::Writer;
 
 pub(crate) struct Participant {
@@ -24,6 +26,7 @@ pub(crate) struct Participant {
     options: Options,
     delivery: Delivery,
     transport: Transport,
+    security: Option<SecurityLevel>,
     zero_copy: bool,
     /// Whether any of its endpoints has loans.
     lends: bool,
@@ -38,19 +41,35 @@ impl Participant {
     pub(crate) fn open(context: &Context<'_>) -> Result<Participant, MiddlewareError> {
         let (spec, options) = (context.spec, context.options);
         let transport = Transport::of(options);
+        let secret = match &spec.security {
+            Some(secured) => {
+                let (folder, name) = (&spec.rendezvous.folder, &spec.application);
+                Some(security::properties(folder, name, &secured.files)?)
+            }
+            None => None,
+        };
+        let open = Properties::default();
+        let properties = secret.as_ref().map_or(&open, |(properties, _)| properties);
         let handle = participant(
             &spec.application,
             &spec.rendezvous,
             transport,
             options,
             &Discovery::of_application(spec, options),
+            properties,
         )?;
+        // SAFETY: the session is open, and the property lives through the call.
+        let has = |property| unsafe { shim::mm_has_property(handle, property) } == 1;
+        let level = spec.security.as_ref().map(|secured| secured.level);
+        let security = level.filter(|_| properties.are_all(has));
+        drop(secret);
         Ok(Participant {
             handle,
             options: options.clone(),
             delivery: spec.delivery,
             transport,
-            zero_copy: options.boolean("zero_copy"),
+            security,
+            zero_copy: options.boolean("zero_copy") && spec.security.is_none(),
             lends: false,
             readers: Vec::new(),
             writers: Vec::new(),
@@ -60,7 +79,7 @@ impl Participant {
     }
 
     /// Loans take a type of one size, which recorded messages don't have, and data sharing, which with `block` would lose
-    /// messages (`transport::accept`): those are copied.
+    /// messages (`transport::accept`) and which the library turns off under security: those are copied.
     fn loans(&self, channel: &Channel) -> bool {
         self.zero_copy && channel.recorded.is_none() && !channel.qos.blocks()
     }
@@ -80,10 +99,12 @@ pub(crate) fn participant(
     transport: Transport,
     options: &Options,
     discovery: &Discovery,
+    properties: &Properties,
 ) -> Result<*mut ShimSession, MiddlewareError> {
     let name = CString::new(name)?;
     let (own, others) = (Places::of(&discovery.own), Places::of(&discovery.others));
     let level = options.text("intraprocess");
+    let properties = properties.as_shim();
     let transports = ShimTransports {
         domain: u32::from(rendezvous.domain),
         name: name.as_ptr(),
@@ -101,6 +122,8 @@ pub(crate) fn participant(
         max_message_bytes: options.integer("max_message_size_bytes") as u32,
         segment_bytes: options.integer("shm_segment_bytes") as u32,
         port_queue: options.integer("shm_port_queue") as u32,
+        properties: properties.as_ptr(),
+        property_count: properties.len(),
     };
     let opened = opened(
         &format!("open domain {} on {}", rendezvous.domain, discovery.own[0].address),
@@ -191,6 +214,9 @@ impl Session for Participant {
 
     fn effective(&self) -> Effective {
         let mut settings: BTreeMap<_, _> = self.options.words();
+        if let Some(level) = self.security {
+            settings.insert("security".into(), dds_security::words(level));
+        }
         for (topic, reader) in &self.readers {
             settings.insert(format!("reader {topic}"), reader::policies(reader));
         }
@@ -203,7 +229,7 @@ impl Session for Participant {
             delivery: self.delivery,
             receive_mode: middlemark_dds::how(self.delivery).into(),
             zero_copy: self.lends,
-            security: None,
+            security: self.security,
             settings,
         }
     }

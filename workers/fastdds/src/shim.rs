@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use middlemark_dds::security::ShimProperty;
 use middlemark_dds::{OnLent, OnMessage, Policies, Reason, ShimReader};
 
 /// `mm_place`.
@@ -31,6 +32,8 @@ pub(crate) struct ShimTransports {
     pub(crate) max_message_bytes: u32,
     pub(crate) segment_bytes: u32,
     pub(crate) port_queue: u32,
+    pub(crate) properties: *const ShimProperty,
+    pub(crate) property_count: usize,
 }
 
 /// `mm_qos`.
@@ -72,6 +75,7 @@ unsafe extern "C" {
         session: *mut *mut ShimSession,
         reason: *mut Reason,
     ) -> i32;
+    pub(crate) fn mm_has_property(session: *mut ShimSession, property: *const ShimProperty) -> i32;
     pub(crate) fn mm_close(session: *mut ShimSession) -> i32;
     pub(crate) fn mm_writer_open(
         session: *mut ShimSession,

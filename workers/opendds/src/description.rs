@@ -62,7 +62,9 @@ fn capabilities() -> Capabilities {
         zero_copy: false,
         same_process: true,
         security: vec![],
-        lacking_security: LackingSecurity::of_all("DDS Security is not part of this worker yet"),
+        lacking_security: LackingSecurity::of_all(
+            "OpenDDS has DDS Security only where it was built with it (`security=1`, on Xerces-C and OpenSSL), which this worker does not use",
+        ),
         between_hosts: true,
     }
 }

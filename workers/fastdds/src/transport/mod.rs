@@ -1,5 +1,7 @@
 //! The ways a message can take, and what each asks of participant, writers and type; it creates nothing.
 
+pub(crate) mod semaphores;
+
 use middlemark_contract::{ApplicationSpec, MessagePath, Refusal};
 use middlemark_runtime::Options;
 
