@@ -5,12 +5,12 @@ from pathlib import Path
 from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import analyse
+from middlemark.report.conclusions.warnings import outcome_table
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.traffic.capacity import capacity_lines, capacity_table
 from middlemark.report.traffic.setting_tables import (
     accounting_table,
     loss_table,
-    outcome_table,
     outlier_table,
     process_table,
     rate_table,

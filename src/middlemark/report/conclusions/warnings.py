@@ -1,7 +1,7 @@
 """What a reader has to know before any figure: the warnings that trials had, and the trials that don't count.
 
-Each kind of warning and each outcome is said once, with whose trials had it and in how many. It judges nothing: the
-warnings are `analysis.experiment`'s, outcomes are stored with the trials.
+Each kind of warning and each outcome is said once, with whose trials had it and in how many; a setting's outcomes are
+a table. It judges nothing: the warnings are `analysis.experiment`'s, outcomes are stored with the trials.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import Caution, WarningKind
 from middlemark.plan.schedule import is_sought
 from middlemark.plan.trial import ACCEPTED
 from middlemark.report.elements.formatting import of_each
-from middlemark.report.elements.labels import Series
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
+from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Row, Table, named, sentences, table
 
 Kind = TypeVar("Kind", bound=str | tuple[str, str])
 First = TypeVar("First", Caution, TrialOutcome)
@@ -131,3 +133,27 @@ def uncounted_data(findings: RunFindings, series_of: Mapping[str, Series]) -> li
         }
         for group in uncounted(findings, series_of)
     ]
+
+
+def outcome_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
+    """How many trials ended how, and why."""
+    rows: list[Row] = [
+        (
+            *delivery_columns(candidate, series_of),
+            kind.replace("_", " "),
+            Cell(count),
+            detail or NOTHING,
+        )
+        for candidate in comparison.experiments
+        for (kind, detail), count in sorted(outcome_counts(candidate).items())
+    ]
+    columns = (MIDDLEWARE, DELIVERY, *named("outcome"), Column("trials"), sentences("why"))
+    return table("Outcomes", columns, rows, "Only valid trials enter metrics.")
+
+
+def outcome_counts(candidate: ExperimentFindings) -> dict[tuple[str, str], int]:
+    """How many trials ended in each outcome and for each reason."""
+    counts: dict[tuple[str, str], int] = {}
+    for outcome in candidate.outcomes:
+        counts[outcome.kind, outcome.detail] = counts.get((outcome.kind, outcome.detail), 0) + 1
+    return counts

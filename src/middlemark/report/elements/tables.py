@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
@@ -34,6 +34,8 @@ class Column:
     name: str
     unit: str = ""
     holds: Holds = Holds.VALUES
+    metric: str = field(default="", compare=False)
+    """The stored name of what it shows, where it is one metric."""
 
     @property
     def heading(self) -> str:
@@ -229,7 +231,7 @@ class MetricColumn:
     @property
     def column(self) -> Column:
         """As a table has it."""
-        return Column(self.name, self.unit.name)
+        return Column(self.name, self.unit.name, metric=self.metric)
 
     def cell(self, candidate: ExperimentFindings, subject: str) -> Cell:
         """The metric of a stream, a process, a node or the trial."""

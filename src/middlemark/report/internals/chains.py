@@ -84,8 +84,8 @@ BEGAN = (
     Column("set aside", "%"),
     Column("deadline", "ms"),
     Column("missed"),
-    Column("missed", "%"),
-    Column("start-up", "ms"),
+    Column("missed", "%", metric="deadline_missed_share"),
+    Column("start-up", "ms", metric="start_up_ns"),
 )
 BRIEF = (MIDDLEWARE, Column("lost", "%"), Column("missed"), Column("missed", "%"), Column("start-up", "ms"))
 """What a terminal of 80 columns has room for."""

@@ -24,14 +24,14 @@ from middlemark.report.conclusions.heatmap import heat_maps
 from middlemark.report.conclusions.precision import spread_lines, spread_table, stop_table
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, ranking_as_table, ranking_table
 from middlemark.report.conclusions.recommendation import recommendation
-from middlemark.report.conclusions.warnings import uncounted, warned_of
+from middlemark.report.conclusions.warnings import outcome_table, uncounted, warned_of
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import fact
 from middlemark.report.elements.labels import Series, Trials, library_words, series_by_experiment, trials_of
 from middlemark.report.elements.tables import Table
 from middlemark.report.elements.topology_drawing import drawing
 from middlemark.report.internals.chain_charts import chains_overview
-from middlemark.report.internals.chains import ChainShown, chain_shown
+from middlemark.report.internals.chains import BEGAN, ChainShown, chain_shown
 from middlemark.report.internals.configuration import Configuration, configurations, path_table, topology_table
 from middlemark.report.internals.machines import machine_table
 from middlemark.report.internals.observers import Observed, observed
@@ -48,8 +48,8 @@ from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
 from middlemark.report.traffic.setting_tables import (
     accounting_table,
     first_message_table,
+    further_table,
     loss_table,
-    outcome_table,
     outlier_table,
     process_table,
     quantile_table,
@@ -248,7 +248,7 @@ def _section(number: int, comparison: Comparison, conclusion: Answer, series_of:
         path=path_table(comparison, series_of),
         bars=tuple(bar_charts(comparison, series_of)),
         quantiles=_quantiles(comparison, series_of, kind),
-        tables=(*_stream_tables(comparison, series_of), *_tables_of_all(comparison, series_of)),
+        tables=_tables(comparison, series_of),
         trials=trials_of(comparison, series_of),
         outcomes=outcome_table(comparison, series_of),
         observed=observed(comparison, series_of),
@@ -281,18 +281,14 @@ def _quantiles(comparison: Comparison, series_of: Mapping[str, Series], first: D
     return tuple(table for table in tables if table)
 
 
-def _stream_tables(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[Table, ...]:
+def _tables(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[Table, ...]:
     """A chain has no rate or accounting of its own: `chain` has its fates."""
-    if comparison.setting.of_chain:
-        return ()
-    return rate_table(comparison, series_of), accounting_table(comparison, series_of), loss_table(comparison, series_of)
+    of_all = (first_message_table, process_table, outlier_table)
+    makers = of_all if comparison.setting.of_chain else (rate_table, accounting_table, loss_table, *of_all)
+    tables = [made for make in makers if (made := make(comparison, series_of))]
+    further = further_table(comparison, series_of, [*BEGAN, *(column for made in tables for column in made.columns)])
+    return (*tables, further) if further else tuple(tables)
 
 
 def _library(library: Library, began: str) -> str:
     return library_words(library, datetime.fromisoformat(began).date())
-
-
-def _tables_of_all(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[Table, ...]:
-    """Those of the trial and not of a stream or a chain."""
-    first = first_message_table(comparison, series_of)
-    return *((first,) if first else ()), process_table(comparison, series_of), outlier_table(comparison, series_of)

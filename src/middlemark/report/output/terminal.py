@@ -27,7 +27,7 @@ from middlemark.report.conclusions.precision import spread_lines, stop_lines
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, Terminal, ranking_table
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.conclusions.recommendation_tables import READING as MARGINS
-from middlemark.report.conclusions.warnings import uncounted, warned_of
+from middlemark.report.conclusions.warnings import outcome_counts, uncounted, warned_of
 from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.labels import DELIVERY, Series, series_by_experiment
 from middlemark.report.elements.tables import Cell, Column, Holds, Table, value_cell
@@ -40,7 +40,6 @@ from middlemark.report.traffic.capacity import capacity_lines
 from middlemark.report.traffic.faults import fault_table, flow_words, timeline_words
 from middlemark.report.traffic.links import link_lines, route_lines
 from middlemark.report.traffic.scaling import scaling_lines
-from middlemark.report.traffic.setting_tables import outcome_counts
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 from middlemark.suite.yaml.quantity import plural

@@ -1,4 +1,4 @@
-"""The tables of one setting: quantiles, rates, accounting, loss, first messages, outlying trials, processes, outcomes.
+"""The tables of one setting: quantiles, rates, accounting, loss, first messages, outlying trials, processes.
 
 They say what was measured and rank nothing: the ranking is `conclusions.ranking`'s, and each other subject (faults,
 links, chains, observers) has its tables in its own module.
@@ -6,13 +6,14 @@ links, chains, observers) has its tables in its own module.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings, Totals
 from middlemark.analysis.stats.estimate import FEWEST_FOR_FENCES as FEWEST_FOR_OUTLIERS
 from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.report.conclusions.comparison import unit_of as unit_of_metric
 from middlemark.report.conclusions.ranking import lacks_samples, loss_metric
 from middlemark.report.elements.formatting import (
     COUNT,
@@ -41,13 +42,22 @@ from middlemark.report.elements.tables import (
     metric_cells,
     metric_columns,
     named,
-    sentences,
     table,
     values,
 )
-from middlemark.suite.metrics import LEVELS, TRIAL, Distribution, distribution_subject, process_subject, quantile_metric
+from middlemark.suite.metrics import (
+    LEVELS,
+    PLAIN,
+    TRIAL,
+    Distribution,
+    distribution_subject,
+    process_subject,
+    quantile_metric,
+)
 
 MESSAGES = Unit("messages")
+LOSSES = {"loss_share", "unanswered_share", "missing_share"}
+"""Of which `loss_table` shows the one that a setting has."""
 RATES = (
     MetricColumn("intended messages", "intended_rate_hz", PER_SECOND),
     MetricColumn("achieved messages", "achieved_rate_hz", PER_SECOND),
@@ -174,10 +184,7 @@ def loss_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
         MetricColumn("mean run", "mean_loss_run_messages", MESSAGES),
     )
     rows: list[Row] = [
-        (
-            *delivery_columns(candidate, series_of),
-            *metric_cells(columns, candidate, comparison.setting.subject),
-        )
+        (*delivery_columns(candidate, series_of), *metric_cells(columns, candidate, comparison.setting.subject))
         for candidate in comparison.experiments
         if candidate.n_valid
     ]
@@ -225,10 +232,7 @@ def first_message_table(comparison: Comparison, series_of: Mapping[str, Series])
     if not shown:
         return None
     rows: list[Row] = [
-        (
-            *delivery_columns(candidate, series_of),
-            *metric_cells(FIRST_MESSAGES, candidate, TRIAL),
-        )
+        (*delivery_columns(candidate, series_of), *metric_cells(FIRST_MESSAGES, candidate, TRIAL))
         for candidate in shown
     ]
     return table(
@@ -250,6 +254,28 @@ def _outliers(estimate: Estimate | None) -> Cell:
     return Cell(f"{', '.join(kinds) or 'none'} of {estimate.n_trials}")
 
 
+def further_table(comparison: Comparison, series_of: Mapping[str, Series], shown: Iterable[Column]) -> Table | None:
+    """The metrics of the catalogue that no column of the setting shows: a new one needs no table of its own."""
+    stream, elsewhere = comparison.setting.stream, LOSSES | {column.metric for column in shown}
+    metrics = [
+        metric
+        for metric in PLAIN
+        if metric.stored_name not in elsewhere
+        and (metric.of_trial or metric.of_chain is comparison.setting.of_chain)
+        and any(metric.key(stream) in candidate.estimates for candidate in comparison.experiments)
+    ]
+    rows: list[Row] = [
+        (
+            *delivery_columns(candidate, series_of),
+            *(estimate_cell(candidate.estimates.get(metric.key(stream)), unit_of_metric(metric)) for metric in metrics),
+        )
+        for candidate in comparison.experiments
+        if candidate.n_valid
+    ]
+    columns = (Column(metric.name, unit_of_metric(metric).name, metric=metric.stored_name) for metric in metrics)
+    return table("Further metrics", (MIDDLEWARE, DELIVERY, *columns), rows, "Over trials.") if metrics else None
+
+
 def _of_faults(comparison: Comparison) -> str:
     if not comparison.faulty:
         return ""
@@ -263,36 +289,6 @@ def process_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Ta
         processes = sorted({key.subject for key in candidate.estimates if key.subject.startswith(process_subject(""))})
         for subject in processes:
             name = subject.removeprefix(process_subject(""))
-            rows.append(
-                (
-                    *delivery_columns(candidate, series_of),
-                    name,
-                    *metric_cells(PROCESSES, candidate, subject),
-                )
-            )
+            rows.append((*delivery_columns(candidate, series_of), name, *metric_cells(PROCESSES, candidate, subject)))
     columns = (MIDDLEWARE, DELIVERY, *named("process"), *metric_columns(PROCESSES))
     return table("Processes", columns, rows, "Applications and services over the window; medians of trials.")
-
-
-def outcome_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
-    """How many trials ended how, and why."""
-    rows: list[Row] = [
-        (
-            *delivery_columns(candidate, series_of),
-            kind.replace("_", " "),
-            Cell(count),
-            detail or NOTHING,
-        )
-        for candidate in comparison.experiments
-        for (kind, detail), count in sorted(outcome_counts(candidate).items())
-    ]
-    columns = (MIDDLEWARE, DELIVERY, *named("outcome"), Column("trials"), sentences("why"))
-    return table("Outcomes", columns, rows, "Only valid trials enter metrics.")
-
-
-def outcome_counts(candidate: ExperimentFindings) -> dict[tuple[str, str], int]:
-    """How many trials ended in each outcome and for each reason."""
-    counts: dict[tuple[str, str], int] = {}
-    for outcome in candidate.outcomes:
-        counts[outcome.kind, outcome.detail] = counts.get((outcome.kind, outcome.detail), 0) + 1
-    return counts
