@@ -59,7 +59,7 @@ class Blocks(WorkerPlugin):
     name: str = "middlemark"
     marks: dict[str, str] = field(default_factory=dict)
     """By folder, its mark in the ledger."""
-    kept: dict[Key, Path] = field(default_factory=dict)
+    folders: dict[Key, Path] = field(default_factory=dict)
     """By task: the folder of the block that it measured."""
 
     def new_folder(self) -> Path:
@@ -76,8 +76,8 @@ class Blocks(WorkerPlugin):
 
     def transition(self, key: Key, start: str, finish: str, **_: object) -> None:  # noqa: ARG002 - Dask names them all
         """Removes a block when the front has it, or has gone: then nobody holds the result of its task any more."""
-        if finish in {"released", "forgotten"} and key in self.kept:
-            self.forget(self.kept.pop(key))
+        if finish in {"released", "forgotten"} and key in self.folders:
+            self.forget(self.folders.pop(key))
 
     def parcel(self, path: str) -> Path:
         """A parcel of a block that is kept here; nothing else can be read."""
@@ -153,7 +153,7 @@ def measure(request: str, campaign: str) -> tuple[str, str, str]:
     except BaseException:
         blocks.forget(folder)
         raise
-    blocks.kept[key] = folder
+    blocks.folders[key] = folder
     return str(worker.name), worker.address, parcel.model_dump_json()
 
 
