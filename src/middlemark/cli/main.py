@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import claims, compare, gate, history, report
+from middlemark.cli import claims, compare, gate, history, pack, report
 from middlemark.cli.boundary import reported_errors, say
 from middlemark.cli.help import Command, Group
 from middlemark.cli.inspect import describe, machine
@@ -58,6 +58,8 @@ app.command("describe", cls=Command)(describe.command)
 app.command("footprint", cls=Command)(describe.footprint_command)
 app.command("gate", cls=Command)(gate.command)
 app.command("selftest", cls=Command)(selftest.command)
+app.command("pack", cls=Command)(pack.command)
+app.command("unpack", cls=Command)(pack.unpack_command)
 app.command("runs", cls=Command)(history.runs_command)
 app.command("history", cls=Command)(history.command)
 app.command("serve", cls=Command)(report.serve_command)
