@@ -50,7 +50,7 @@ def test_what_is_emptied_for_a_trial_is_its_own_folder_and_nothing_else(tmp_path
     outside.mkdir()
     (outside / "precious").write_text("mine")
     run.trials_path.mkdir(parents=True)
-    for name in ("../../outside", "..", ".", "", "/etc", str(outside)):
+    for name in ("../../outside", "..", ".", "", str(outside)):
         with pytest.raises(StoreError):
             run.trial(name).clear()
         with pytest.raises(StoreError):

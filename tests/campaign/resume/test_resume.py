@@ -63,11 +63,11 @@ def test_another_plan_than_the_suites_is_refused(run: RunFolder, change: Callabl
     assert not list(run.path.glob("trials/*")), caught.value
 
 
-@pytest.mark.parametrize("name", ["../../precious", "/etc", "..", "1-fake\n", "x"])
+@pytest.mark.parametrize("name", ["../../precious", "{tmp_path}/precious", "..", "1-fake\n", "x"])
 def test_a_trial_that_names_another_folder_empties_none(run: RunFolder, tmp_path: Path, name: str) -> None:
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").write_text("mine")
-    edit(run, lambda m: m["trials"][0].update(id=name))
+    edit(run, lambda m: m["trials"][0].update(id=name.format(tmp_path=tmp_path)))
     with pytest.raises(StoreError, match=r"trials\.0\.id"):
         resume_run(run.path)
     assert (tmp_path / "precious" / "file").read_text() == "mine"
