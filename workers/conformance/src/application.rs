@@ -49,6 +49,9 @@ impl Pairing {
     }
 }
 
+/// The user that Linux has for who owns nothing.
+const NOBODY: u32 = 65534;
+
 /// A started application.
 pub(crate) struct Application {
     pub(crate) process: Process,
@@ -71,7 +74,17 @@ impl Application {
     /// Starts the process and gives it its spec; it is not armed yet.
     pub(crate) fn spawn(worker: &Worker, spec: &ApplicationSpec) -> Result<Application> {
         let name = format!("{} application {}", worker.name, spec.application);
-        let mut process = worker.spawn("application", &name)?;
+        Application::told(worker, worker.spawn("application", &name)?, spec)
+    }
+
+    /// The same as a user who has nothing.
+    pub(crate) fn spawn_as_nobody(worker: &Worker, spec: &ApplicationSpec) -> Result<Application> {
+        let name = format!("{} application {} of another user", worker.name, spec.application);
+        let process = Process::spawn_as(NOBODY, &worker.path, "application", &name)?;
+        Application::told(worker, process, spec)
+    }
+
+    fn told(worker: &Worker, mut process: Process, spec: &ApplicationSpec) -> Result<Application> {
         process.say(spec)?;
         Ok(Application {
             process,

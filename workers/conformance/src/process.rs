@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -54,13 +54,22 @@ pub(crate) struct Process {
 impl Process {
     /// Starts `path command`; `name` stands for it in messages.
     pub(crate) fn spawn(path: &Path, command: &str, name: &str) -> Result<Process> {
-        let mut child = Command::new(path)
-            .arg(command)
+        Process::start(Command::new(path).arg(command), path, name)
+    }
+
+    /// The same as another user of the operating system.
+    pub(crate) fn spawn_as(user: u32, path: &Path, command: &str, name: &str) -> Result<Process> {
+        let mut started = Command::new(path);
+        Process::start(started.arg(command).uid(user).gid(user), path, name)
+    }
+
+    fn start(command: &mut Command, path: &Path, name: &str) -> Result<Process> {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .with_context(|| format!("starting {} {command}", path.display()))?;
+            .with_context(|| format!("starting {}", path.display()))?;
         let (sender, lines) = channel();
         read_lines(child.stdout.take().expect("piped"), move |line| {
             sender.send(line).is_ok()
@@ -141,6 +150,17 @@ impl Process {
                     failure
                 })
             }
+        }
+    }
+
+    /// The next line as one value of the contract; none at the end of its standard output, however it ends.
+    pub(crate) fn next_until_end<T: DeserializeOwned>(&mut self, waiting_for: &str) -> Result<Option<T>> {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => Ok(Some(
+                serde_json::from_str(&line).with_context(|| format!("it printed {line:.300}"))?,
+            )),
+            Err(RecvTimeoutError::Disconnected) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => Err(self.late(waiting_for)),
         }
     }
 

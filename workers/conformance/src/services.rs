@@ -4,7 +4,7 @@
 
 use anyhow::{Result, bail, ensure};
 use middlemark_contract::{
-    CONTRACT_VERSION, Congestion, Qos, ServiceAddress, ServiceCommand, ServiceEvent, ServiceNeed, ServiceSpec,
+    CONTRACT_VERSION, Congestion, Qos, Security, ServiceAddress, ServiceCommand, ServiceEvent, ServiceNeed, ServiceSpec,
 };
 
 use crate::application::Refused;
@@ -24,10 +24,23 @@ pub(crate) struct Services {
 impl Services {
     /// Starts every service that the case's options call for.
     pub(crate) fn start(case: &Case, place: &Place) -> Result<Services> {
+        Services::start_secured(case, place, |_| None)
+    }
+
+    /// The same, each with what it is given to keep strangers out with.
+    pub(crate) fn start_secured(
+        case: &Case,
+        place: &Place,
+        security: impl Fn(&ServiceAddress) -> Option<Security>,
+    ) -> Result<Services> {
         let addresses = addresses(case);
         let mut processes = Vec::new();
         for address in &addresses {
-            processes.push(start(case, &spec(case, place, &address.service))?);
+            let spec = ServiceSpec {
+                security: security(address),
+                ..spec(case, place, &address.service)
+            };
+            processes.push(start(case, &spec)?);
         }
         Ok(Services {
             addresses,

@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
-use middlemark_contract::{ApplicationCommand, EndpointAddress, ExpectedMessages, PatternSpec, PublisherCounts};
+use middlemark_contract::{
+    ApplicationCommand, EndpointAddress, ExpectedMessages, PatternSpec, PublisherCounts, Security,
+};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -36,6 +38,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) request: Request,
     pub(crate) applications: BTreeMap<String, Application>,
     pub(crate) services: Services,
+    /// What applications are given to keep strangers out with; empty where all is open.
+    pub(crate) security: BTreeMap<String, Security>,
 }
 
 impl<'a> Trial<'a> {
@@ -52,6 +56,7 @@ impl<'a> Trial<'a> {
             request,
             services,
             applications: BTreeMap::new(),
+            security: BTreeMap::new(),
         }
     }
 
@@ -79,7 +84,8 @@ impl<'a> Trial<'a> {
         let all = self.request.applications();
         for (number, name) in (0..).zip(&all).filter(|(_, name)| names.contains(name)) {
             let services = self.services.reached_by(number);
-            let spec = self.request.spec(self.case, self.place, services, name);
+            let mut spec = self.request.spec(self.case, self.place, services, name);
+            spec.security = self.security.get(name).cloned();
             let application = Application::spawn(&self.case.worker, &spec)?;
             self.applications.insert(name.clone(), application);
         }

@@ -3,23 +3,17 @@
 //! The publisher asks for a connection by the subscriber's index and picks it up when it has come; the session ends the
 //! thread. It sends nothing.
 
-use std::io;
-use std::sync::Arc;
+use std::io::{self, ErrorKind};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-use middlemark_runtime::Matched;
-use socket2::{SockAddr, Socket};
-
-use crate::family::{Family, connect};
 
 /// A subscriber that is not there yet is tried again after this: short against any first message, long against the
 /// microseconds that a refused attempt costs.
 const RETRY: Duration = Duration::from_millis(1);
 
 /// A host that does not answer at all is given up for this attempt; a close never waits longer.
-const PATIENCE: Duration = Duration::from_millis(250);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
 
 enum Request {
     /// Connect to the subscriber with this index.
@@ -28,9 +22,9 @@ enum Request {
 }
 
 /// The publisher's side.
-pub(crate) struct Connector {
+pub(crate) struct Connector<C> {
     requests: Sender<Request>,
-    made: Receiver<(usize, Socket)>,
+    made: Receiver<(usize, C)>,
 }
 
 /// The session's side.
@@ -40,17 +34,15 @@ pub(crate) struct ConnectorThread {
 }
 
 impl ConnectorThread {
-    /// Starts the thread of one publisher.
-    pub(crate) fn start(
-        family: Arc<dyn Family>,
-        addresses: Vec<SockAddr>,
-        matched: Matched,
-    ) -> io::Result<(Connector, ConnectorThread)> {
+    /// Starts the thread of one publisher; `connect` tries once to connect to the subscriber with an index.
+    pub(crate) fn start<C: Send + 'static>(
+        connect: impl Fn(usize) -> io::Result<C> + Send + 'static,
+    ) -> io::Result<(Connector<C>, ConnectorThread)> {
         let (requests, wanted) = mpsc::channel();
         let (results, made) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("connect".into())
-            .spawn(move || serve(&*family, &addresses, &wanted, &results, &matched))?;
+            .spawn(move || serve(connect, &wanted, &results))?;
         let connector = Connector {
             requests: requests.clone(),
             made,
@@ -65,7 +57,7 @@ impl ConnectorThread {
     }
 }
 
-impl Connector {
+impl<C> Connector<C> {
     /// Asks for a connection to a subscriber.
     pub(crate) fn request(&self, subscriber: usize) {
         // Once the session has closed nobody is there to ask, and nobody publishes.
@@ -73,18 +65,12 @@ impl Connector {
     }
 
     /// A connection that has come.
-    pub(crate) fn made(&self) -> Option<(usize, Socket)> {
+    pub(crate) fn made(&self) -> Option<(usize, C)> {
         self.made.try_recv().ok()
     }
 }
 
-fn serve(
-    family: &dyn Family,
-    addresses: &[SockAddr],
-    requests: &Receiver<Request>,
-    results: &Sender<(usize, Socket)>,
-    matched: &Matched,
-) {
+fn serve<C>(connect: impl Fn(usize) -> io::Result<C>, requests: &Receiver<Request>, results: &Sender<(usize, C)>) {
     let mut wanted: Vec<usize> = Vec::new();
     loop {
         match await_request(requests, wanted.is_empty()) {
@@ -92,12 +78,15 @@ fn serve(
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return,
         }
-        wanted.retain(
-            |subscriber| match connect(family, &addresses[*subscriber], PATIENCE, matched) {
-                Ok(socket) => results.send((*subscriber, socket)).is_err(),
-                Err(_) => true,
-            },
-        );
+        wanted.retain(|subscriber| match connect(*subscriber) {
+            Ok(connection) => results.send((*subscriber, connection)).is_err(),
+            // Who is a stranger to the other end once is one for ever.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                eprintln!("subscriber {subscriber} and this publisher don't trust each other: {error}");
+                false
+            }
+            Err(_) => true,
+        });
     }
 }
 

@@ -4,10 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
-use middlemark_contract::MessagePath;
+use middlemark_contract::{MessagePath, SecurityLevel};
 use middlemark_runtime::{Channel, Matched};
 use socket2::{SockAddr, Socket, Type};
+
+use crate::guard::Guard;
 
 /// How a socket keeps messages apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +63,16 @@ pub trait Family: Send + Sync + 'static {
     /// # Errors
     /// What can't be read back.
     fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>>;
+
+    /// What guards its connections, which are streams; none where they are open to all.
+    fn guard(&self) -> Option<Arc<dyn Guard>> {
+        None
+    }
+
+    /// The level of security that it keeps by other means than a guard, and what shows it.
+    fn security(&self) -> Option<SecurityLevel> {
+        self.guard().map(|guard| guard.level())
+    }
 
     /// Whether a send to an absent peer may report the absence of an earlier one, as UDP does with an ICMP answer.
     fn reports_absence_late(&self) -> bool {

@@ -9,6 +9,7 @@
 mod connector;
 mod family;
 mod framing;
+mod guard;
 mod listener;
 mod publisher;
 mod receive_loop;
@@ -17,6 +18,7 @@ mod settings;
 mod tuning;
 
 pub use family::{Family, Kind};
+pub use guard::{Guard, GuardedWriter};
 pub use session::SocketSession;
 pub use settings::{Buffers, deliveries, kernel_release, shared_options};
 pub use tuning::{NO_ZERO_COPY, tuned};

@@ -17,45 +17,95 @@ use crate::family::Kind;
 const MSG_DONTWAIT: i32 = 0x40;
 const MSG_NOSIGNAL: i32 = 0x4000;
 
-/// A publisher over sockets.
-pub(crate) struct SocketPublisher {
+/// How a publisher sends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sending {
     kind: Kind,
     flags: i32,
     /// How long a send may wait for the receiver: before the first byte where it blocks, before the last in any case.
     patience: Duration,
     reports_absence_late: bool,
-    sockets: Vec<Option<Socket>>,
-    missing: usize,
-    connector: Connector,
 }
 
-impl SocketPublisher {
-    /// A publisher with the connections that could be made at once; the connector is asked for the others.
-    pub(crate) fn new(
-        kind: Kind,
-        qos: &Qos,
-        reports_absence_late: bool,
-        sockets: Vec<Option<Socket>>,
-        connector: Connector,
-    ) -> io::Result<SocketPublisher> {
-        // The kernel takes none for no limit.
-        let patience = Duration::from_nanos(qos.patience_ns).max(Duration::from_micros(1));
-        let missing = sockets.iter().filter(|socket| socket.is_none()).count();
-        for (subscriber, socket) in sockets.iter().enumerate() {
-            match socket {
-                Some(socket) => socket.set_write_timeout(Some(patience))?,
-                None => connector.request(subscriber),
-            }
-        }
-        Ok(SocketPublisher {
+impl Sending {
+    pub(crate) fn new(kind: Kind, qos: &Qos, reports_absence_late: bool) -> Sending {
+        Sending {
             kind,
             flags: match qos.congestion {
                 Congestion::Block => MSG_NOSIGNAL,
                 Congestion::Drop => MSG_NOSIGNAL | MSG_DONTWAIT,
             },
-            patience,
+            // The kernel takes none for no limit.
+            patience: Duration::from_nanos(qos.patience_ns).max(Duration::from_micros(1)),
             reports_absence_late,
-            sockets,
+        }
+    }
+
+    /// How long a message may wait for room before its first byte.
+    pub(crate) fn waits_for_room(&self) -> Duration {
+        if self.flags & MSG_DONTWAIT == 0 {
+            self.patience
+        } else {
+            Duration::ZERO
+        }
+    }
+}
+
+/// A publisher's end of a connection: a bare socket, or one under a guard.
+pub(crate) trait Connection: Send + 'static {
+    /// The socket that it sends on.
+    fn socket(&self) -> &Socket;
+
+    /// Sends a whole message, or none of it where there is no room.
+    fn send(&mut self, message: &[u8], sending: Sending) -> Result<(), Unsent>;
+}
+
+impl Connection for Socket {
+    fn socket(&self) -> &Socket {
+        self
+    }
+
+    #[inline]
+    fn send(&mut self, message: &[u8], sending: Sending) -> Result<(), Unsent> {
+        match sending.kind {
+            Kind::Stream => send_whole(self, message, sending.flags),
+            Kind::Packet | Kind::Datagram => match self.send_with_flags(message, sending.flags) {
+                // What an earlier datagram met was told instead of sending this one.
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused && sending.reports_absence_late => {
+                    self.send_with_flags(message, sending.flags).map(drop)
+                }
+                result => result.map(drop),
+            }
+            .map_err(Unsent::whole),
+        }
+    }
+}
+
+/// A publisher over connections.
+pub(crate) struct SocketPublisher<C> {
+    sending: Sending,
+    connections: Vec<Option<C>>,
+    missing: usize,
+    connector: Connector<C>,
+}
+
+impl<C: Connection> SocketPublisher<C> {
+    /// A publisher with the connections that could be made at once; the connector is asked for the others.
+    pub(crate) fn new(
+        sending: Sending,
+        connections: Vec<Option<C>>,
+        connector: Connector<C>,
+    ) -> io::Result<SocketPublisher<C>> {
+        let missing = connections.iter().filter(|connection| connection.is_none()).count();
+        for (subscriber, connection) in connections.iter().enumerate() {
+            match connection {
+                Some(connection) => connection.socket().set_write_timeout(Some(sending.patience))?,
+                None => connector.request(subscriber),
+            }
+        }
+        Ok(SocketPublisher {
+            sending,
+            connections,
             missing,
             connector,
         })
@@ -63,9 +113,13 @@ impl SocketPublisher {
 
     #[cold]
     fn pick_up(&mut self) {
-        while let Some((subscriber, socket)) = self.connector.made() {
-            if socket.set_write_timeout(Some(self.patience)).is_ok() {
-                self.sockets[subscriber] = Some(socket);
+        while let Some((subscriber, connection)) = self.connector.made() {
+            if connection
+                .socket()
+                .set_write_timeout(Some(self.sending.patience))
+                .is_ok()
+            {
+                self.connections[subscriber] = Some(connection);
                 self.missing -= 1;
             } else {
                 self.connector.request(subscriber);
@@ -75,29 +129,14 @@ impl SocketPublisher {
 
     #[cold]
     fn give_up(&mut self, subscriber: usize) {
-        self.sockets[subscriber] = None;
+        self.connections[subscriber] = None;
         self.missing += 1;
         self.connector.request(subscriber);
     }
 
-    #[inline]
-    fn send(&self, socket: &Socket, message: &[u8]) -> Result<(), Unsent> {
-        match self.kind {
-            Kind::Stream => send_whole(socket, message, self.flags),
-            Kind::Packet | Kind::Datagram => match socket.send_with_flags(message, self.flags) {
-                // What an earlier datagram met was told instead of sending this one.
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused && self.reports_absence_late => {
-                    socket.send_with_flags(message, self.flags).map(drop)
-                }
-                result => result.map(drop),
-            }
-            .map_err(Unsent::whole),
-        }
-    }
-
     #[cold]
     fn refusal(&self, unsent: &Unsent) -> PublishError {
-        let waited = self.flags & MSG_DONTWAIT == 0 || unsent.begun;
+        let waited = self.sending.flags & MSG_DONTWAIT == 0 || unsent.begun;
         match publish_error(&unsent.error) {
             PublishError::Full if waited => PublishError::TimedOut,
             refusal => refusal,
@@ -105,7 +144,7 @@ impl SocketPublisher {
     }
 }
 
-impl Publish for SocketPublisher {
+impl<C: Connection> Publish for SocketPublisher<C> {
     /// Accepted where at least one subscriber's socket took it.
     #[inline]
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
@@ -114,15 +153,15 @@ impl Publish for SocketPublisher {
         }
         let mut accepted = false;
         let mut refusal = PublishError::NotConnected;
-        for subscriber in 0..self.sockets.len() {
-            let Some(socket) = &self.sockets[subscriber] else {
+        for subscriber in 0..self.connections.len() {
+            let Some(connection) = &mut self.connections[subscriber] else {
                 continue;
             };
-            match self.send(socket, message) {
+            match connection.send(message, self.sending) {
                 Ok(()) => accepted = true,
                 Err(unsent) => {
                     refusal = self.refusal(&unsent);
-                    let lost = refusal == PublishError::NotConnected && !self.reports_absence_late;
+                    let lost = refusal == PublishError::NotConnected && !self.sending.reports_absence_late;
                     // Half a message is in the stream: nothing can follow it.
                     if lost || unsent.begun {
                         self.give_up(subscriber);
@@ -135,13 +174,13 @@ impl Publish for SocketPublisher {
 }
 
 /// Why a message was not sent, and whether a part of it was.
-struct Unsent {
-    error: io::Error,
-    begun: bool,
+pub(crate) struct Unsent {
+    pub(crate) error: io::Error,
+    pub(crate) begun: bool,
 }
 
 impl Unsent {
-    fn whole(error: io::Error) -> Unsent {
+    pub(crate) fn whole(error: io::Error) -> Unsent {
         Unsent { error, begun: false }
     }
 }

@@ -14,6 +14,7 @@ use socket2::Socket;
 
 use crate::family::Kind;
 use crate::framing::StreamReader;
+use crate::guard::Guard;
 
 /// What a receive loop needs to know.
 #[derive(Clone)]
@@ -22,6 +23,7 @@ pub(crate) struct Reception {
     pub(crate) delivery: Delivery,
     pub(crate) channel: Channel,
     pub(crate) receiver: Receiver,
+    pub(crate) guard: Option<Arc<dyn Guard>>,
 }
 
 /// A socket that is received from.
@@ -67,7 +69,10 @@ impl ReceiveLoop {
 impl Reception {
     fn run(self, socket: &Socket, stopping: &AtomicBool) {
         let result = match self.kind {
-            Kind::Stream => self.stream(socket, stopping),
+            Kind::Stream => match &self.guard {
+                None => self.stream(socket, stopping),
+                Some(guard) => self.guarded(&**guard, socket, stopping),
+            },
             Kind::Packet | Kind::Datagram => self.messages(socket, stopping),
         };
         if let Err(error) = result
@@ -77,12 +82,20 @@ impl Reception {
         }
     }
 
-    fn stream(&self, mut socket: &Socket, stopping: &AtomicBool) -> io::Result<()> {
+    /// The same of a stream whose peer has to be let in first.
+    fn guarded(&self, guard: &dyn Guard, socket: &Socket, stopping: &AtomicBool) -> io::Result<()> {
+        socket.set_nonblocking(false)?;
+        let stream = guard.admit(socket, &self.channel)?;
+        socket.set_nonblocking(self.delivery == Delivery::Polling)?;
+        self.stream(stream, stopping)
+    }
+
+    fn stream(&self, mut stream: impl Read, stopping: &AtomicBool) -> io::Result<()> {
         let mut idle = Idle::default();
         let mut reader = StreamReader::new(self.channel.size_bytes);
         loop {
             match reader.read(
-                &mut socket,
+                &mut stream,
                 |begun| self.channel.bytes_of(begun),
                 |message| self.receiver.receive(message),
             ) {

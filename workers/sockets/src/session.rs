@@ -6,15 +6,18 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use middlemark_contract::{Congestion, Delivery, Effective};
 use middlemark_runtime::{Channel, Matched, MiddlewareError, Publisher, Receiver, Session};
 use socket2::{SockAddr, Socket};
 
 use crate::connector::ConnectorThread;
+use crate::connector::PATIENCE;
 use crate::family::{Family, Kind, connect, open};
+use crate::guard::{Guard, GuardedConnection};
 use crate::listener::Listener;
-use crate::publisher::SocketPublisher;
+use crate::publisher::{Sending, SocketPublisher};
 use crate::receive_loop::{ReceiveLoop, Reception};
 use crate::settings;
 
@@ -43,6 +46,7 @@ impl SocketSession {
     ) -> Result<SocketSession, MiddlewareError> {
         let probe = open(&family, like).map_err(|error| failure("configuring a socket", like, &error))?;
         settings.extend(family.granted(&probe)?);
+        settings.extend(family.guard().map(|guard| guard.stated()).unwrap_or_default());
         // A socket's buffer is bytes of the kernel, with its bookkeeping: it can't be told how much payload to hold.
         settings.insert(
             "queue".into(),
@@ -74,6 +78,52 @@ impl SocketSession {
     }
 }
 
+impl SocketSession {
+    fn open_publisher(
+        &mut self,
+        channel: &Channel,
+        addresses: Vec<SockAddr>,
+        matched: Matched,
+    ) -> io::Result<Publisher> {
+        // Whoever is there already answers at once; only for another host is there anything to wait for.
+        let sockets = addresses
+            .iter()
+            .map(|address| connect(&*self.family, address, Duration::from_millis(10), &matched).ok())
+            .collect();
+        let family = self.family.clone();
+        let again = move |subscriber: usize| connect(&*family, &addresses[subscriber], PATIENCE, &matched);
+        let (connector, thread) = ConnectorThread::start(again)?;
+        self.connectors.push(thread);
+        let publisher = SocketPublisher::new(self.sending(channel), sockets, connector)?;
+        Ok(Publisher::Copying(Box::new(publisher)))
+    }
+
+    /// All its connections are made in the background, as a handshake waits for the other end.
+    fn guarded_publisher(
+        &mut self,
+        guard: Arc<dyn Guard>,
+        channel: Channel,
+        addresses: Vec<SockAddr>,
+        matched: Matched,
+    ) -> io::Result<Publisher> {
+        let (family, sending) = (self.family.clone(), self.sending(&channel));
+        let none_yet = addresses.iter().map(|_| None).collect();
+        let join = move |subscriber: usize| {
+            let connection = GuardedConnection::join(&*family, &*guard, &addresses[subscriber], &channel)?;
+            matched.now();
+            Ok(connection)
+        };
+        let (connector, thread) = ConnectorThread::start(join)?;
+        self.connectors.push(thread);
+        let publisher = SocketPublisher::<GuardedConnection>::new(sending, none_yet, connector)?;
+        Ok(Publisher::Copying(Box::new(publisher)))
+    }
+
+    fn sending(&self, channel: &Channel) -> Sending {
+        Sending::new(self.family.kind(), &channel.qos, self.family.reports_absence_late())
+    }
+}
+
 impl Session for SocketSession {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let address = self.family.address(channel, usize::from(channel.index))?;
@@ -85,6 +135,7 @@ impl Session for SocketSession {
             delivery: self.delivery,
             channel: channel.clone(),
             receiver,
+            guard: self.family.guard(),
         };
         match self.family.kind() {
             Kind::Datagram => self.loops.push(ReceiveLoop::start(socket, reception)?),
@@ -97,26 +148,16 @@ impl Session for SocketSession {
         let addresses: Vec<_> = (0..channel.subscribers.len())
             .map(|subscriber| self.family.address(channel, subscriber))
             .collect::<Result<_, _>>()?;
-        // Whoever is there already answers at once; only for another host is there anything to wait for.
-        let sockets = addresses
-            .iter()
-            .map(|address| connect(&*self.family, address, std::time::Duration::from_millis(10), &matched).ok())
-            .collect();
-        let (connector, thread) = ConnectorThread::start(self.family.clone(), addresses, matched)?;
-        self.connectors.push(thread);
-        let publisher = SocketPublisher::new(
-            self.family.kind(),
-            &channel.qos,
-            self.family.reports_absence_late(),
-            sockets,
-            connector,
-        )?;
+        let publisher = match self.family.guard() {
+            None => self.open_publisher(channel, addresses, matched)?,
+            Some(guard) => self.guarded_publisher(guard, channel.clone(), addresses, matched)?,
+        };
         let waits = match channel.qos.congestion {
             Congestion::Block => format!("waits for room, SO_SNDTIMEO {} ms", channel.qos.patience_ns / 1_000_000),
             Congestion::Drop => "does not wait for room (MSG_DONTWAIT)".into(),
         };
         self.settings.insert(format!("publisher {}", channel.topic), waits);
-        Ok(Publisher::Copying(Box::new(publisher)))
+        Ok(publisher)
     }
 
     fn effective(&self) -> Effective {
@@ -126,7 +167,7 @@ impl Session for SocketSession {
             delivery: self.delivery,
             receive_mode: settings::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: false,
-            security: None,
+            security: self.family.security(),
             settings: self.settings.clone(),
         }
     }

@@ -1,8 +1,9 @@
 //! What the worker says of TCP.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
-    Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Identity,
+    LackingSecurity, Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability,
+    SecurityDescription, SecurityLevel,
 };
 use middlemark_runtime::options::{boolean, choice};
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
@@ -41,10 +42,18 @@ pub(crate) fn describe() -> Description {
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,
-            security: vec![],
-            lacking_security: LackingSecurity::of_all(
-                "bare TCP has neither form, and TLS is not part of this worker yet",
-            ),
+            security: vec![SecurityDescription {
+                level: SecurityLevel::Encrypted,
+                how: "TLS 1.3 (rustls on ring: AES-256-GCM, X25519, certificates on ECDSA P-256 at both ends); a \
+                      certificate names the streams that its application may publish and subscribe to."
+                    .into(),
+                identity: Identity::Credentials,
+                by_stream: true,
+            }],
+            lacking_security: vec![LackingSecurity {
+                level: SecurityLevel::Authenticated,
+                reason: "TLS as rustls has it knows no cipher suite without encryption".into(),
+            }],
             between_hosts: true,
         },
         dissectors: vec![Dissector {

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 use middlemark_contract::Refusal;
 use middlemark_runtime::Channel;
-use middlemark_sockets::{Buffers, Family, Kind};
+use middlemark_sockets::{Buffers, Family, Guard, Kind};
 use socket2::{SockAddr, Socket};
+
+use crate::tls::Tls;
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
@@ -15,6 +18,8 @@ pub(crate) struct Tcp {
     pub(crate) no_delay: bool,
     /// None: the one that the kernel is set to.
     pub(crate) congestion_control: Option<String>,
+    /// None where its connections are open to all.
+    pub(crate) tls: Option<Arc<Tls>>,
 }
 
 /// Whether the kernel has the congestion control that the options name.
@@ -34,7 +39,11 @@ pub(crate) fn accept_congestion_control(name: &str) -> Result<(), Refusal> {
 
 impl Family for Tcp {
     fn transport(&self) -> String {
-        "tcp".into()
+        if self.tls.is_some() { "tcp with TLS" } else { "tcp" }.into()
+    }
+
+    fn guard(&self) -> Option<Arc<dyn Guard>> {
+        self.tls.clone().map(|tls| tls as Arc<dyn Guard>)
     }
 
     fn kind(&self) -> Kind {

@@ -4,15 +4,18 @@
 
 mod description;
 mod family;
+mod tls;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
-use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_contract::{ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
 use middlemark_sockets::{Buffers, SocketSession};
 use socket2::SockAddr;
 
 use crate::family::Tcp;
+use crate::tls::Tls;
 
 fn main() -> ExitCode {
     middlemark_runtime::run(&Worker)
@@ -29,6 +32,14 @@ impl Middleware for Worker {
         family::accept_congestion_control(options.text("tcp_congestion"))
     }
 
+    fn credentials(
+        &self,
+        request: &CredentialsRequest,
+        _options: &Options,
+    ) -> Result<CredentialsSet, CredentialsError> {
+        Ok(tls::credentials::made(request)?)
+    }
+
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
         let family = Tcp {
             buffers: Buffers::of(context.options),
@@ -37,6 +48,7 @@ impl Middleware for Worker {
                 "system" => None,
                 named => Some(named.to_owned()),
             },
+            tls: context.spec.security.as_ref().map(Tls::of).transpose()?.map(Arc::new),
         };
         let here = SockAddr::from(std::net::SocketAddr::new(context.spec.address, 0));
         let session = SocketSession::new(family, context.spec.delivery, context.options.words(), &here)?;

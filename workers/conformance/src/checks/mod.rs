@@ -11,7 +11,7 @@ mod nodes;
 mod nonsense;
 mod qos;
 mod refusals;
-mod rejoin;
+mod security;
 mod topology;
 
 use anyhow::Result;
@@ -155,12 +155,19 @@ pub(crate) const CHECKS: &[Check] = &[
     check(
         "a_subscriber_comes_back_within_the_window",
         Scope::Worker,
-        rejoin::subscriber,
+        faults::rejoin::subscriber,
     ),
     check(
         "a_publisher_comes_back_within_the_window",
         Scope::Worker,
-        rejoin::publisher,
+        faults::rejoin::publisher,
+    ),
+    check("messages_pass_with_security", Scope::Path, security::messages_pass),
+    check("answers_pass_with_security", Scope::Worker, security::answers_pass),
+    check(
+        "strangers_are_kept_out",
+        Scope::Worker,
+        security::strangers_are_kept_out,
     ),
     check("sizes_beyond_the_limits_are_refused", Scope::Path, refusals::sizes),
     check("unsupported_requests_are_refused", Scope::Worker, refusals::unsupported),

@@ -1,5 +1,7 @@
 //! Whether an application survives that its peer is killed outright, in the middle of the window.
 
+pub(crate) mod rejoin;
+
 use anyhow::{Context, Result, ensure};
 
 use crate::case::{Answer, Case};

@@ -1,0 +1,131 @@
+//! TLS 1.3 on the connections of TCP: both ends show a certificate, and each looks for the right that the other needs.
+//!
+//! One cipher suite and one group for keys are offered, so that what is negotiated is known; no session is resumed and
+//! nothing is sent early. `handshake` brings two ends together, `stream` carries messages, `credentials` makes certificates.
+
+pub(crate) mod credentials;
+mod handshake;
+mod stream;
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+use std::time::Duration;
+
+use middlemark_contract::{Role, Security, SecurityLevel};
+use middlemark_runtime::{Channel, MiddlewareError};
+use middlemark_sockets::{Guard, GuardedWriter};
+use rustls::client::{Resumption, UnbufferedClientConnection, verify_server_name};
+use rustls::crypto::CryptoProvider;
+use rustls::crypto::ring::{cipher_suite::TLS13_AES_256_GCM_SHA384, default_provider, kx_group::X25519};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::{NoServerSessionStorage, ParsedCertificate, UnbufferedServerConnection, WebPkiClientVerifier};
+use rustls::version::TLS13;
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use socket2::Socket;
+
+use self::credentials::{AUTHORITY, CERTIFICATE, KEY, right};
+use self::handshake::{Wire, answer, refused, shake_hands, wait_for_answer};
+use self::stream::{TlsReader, TlsWriter};
+
+/// An end that says nothing for so long during the handshake is given up.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The two sides of TLS that an application needs: it joins as a client where it publishes, and serves where it subscribes.
+pub(crate) struct Tls {
+    client: Arc<ClientConfig>,
+    server: Arc<ServerConfig>,
+}
+
+impl Tls {
+    /// With the certificates of an application's spec.
+    pub(crate) fn of(security: &Security) -> Result<Tls, MiddlewareError> {
+        let mut authorities = RootCertStore::empty();
+        authorities.add(CertificateDer::from_pem_slice(
+            security.files.text(AUTHORITY)?.as_bytes(),
+        )?)?;
+        let authorities = Arc::new(authorities);
+        let own = vec![CertificateDer::from_pem_slice(
+            security.files.text(CERTIFICATE)?.as_bytes(),
+        )?];
+        let key = PrivateKeyDer::from_pem_slice(security.files.text(KEY)?.as_bytes())?;
+        let provider = Arc::new(CryptoProvider {
+            cipher_suites: vec![TLS13_AES_256_GCM_SHA384],
+            kx_groups: vec![X25519],
+            ..default_provider()
+        });
+        let mut client = ClientConfig::builder_with_provider(provider.clone())
+            .with_protocol_versions(&[&TLS13])?
+            .with_root_certificates(authorities.clone())
+            .with_client_auth_cert(own.clone(), key.clone_key())?;
+        client.resumption = Resumption::disabled();
+        let verifier = WebPkiClientVerifier::builder_with_provider(authorities, provider.clone()).build()?;
+        let mut server = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&TLS13])?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(own, key)?;
+        server.send_tls13_tickets = 0;
+        server.session_storage = Arc::new(NoServerSessionStorage {});
+        Ok(Tls {
+            client: Arc::new(client),
+            server: Arc::new(server),
+        })
+    }
+}
+
+impl Guard for Tls {
+    fn level(&self) -> SecurityLevel {
+        SecurityLevel::Encrypted
+    }
+
+    fn stated(&self) -> BTreeMap<String, String> {
+        [
+            (
+                "tls",
+                "1.3, both ends with certificates (rustls on ring); no resumption, no early data",
+            ),
+            ("tls cipher suite", "TLS_AES_256_GCM_SHA384"),
+            ("tls key exchange", "X25519"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
+    }
+
+    fn join(&self, socket: Socket, channel: &Channel) -> io::Result<Box<dyn GuardedWriter>> {
+        socket.set_read_timeout(Some(PATIENCE))?;
+        let name = ServerName::try_from(right(Role::Subscriber, channel.number)).map_err(io::Error::other)?;
+        let mut connection = UnbufferedClientConnection::new(self.client.clone(), name).map_err(refused)?;
+        let mut wire = Wire::default();
+        shake_hands(&mut connection, &mut wire, &socket)?;
+        wait_for_answer(&mut connection, &mut wire, &socket)?;
+        Ok(Box::new(TlsWriter::new(connection, socket)))
+    }
+
+    fn admit<'s>(&self, socket: &'s Socket, channel: &Channel) -> io::Result<Box<dyn Read + 's>> {
+        socket.set_read_timeout(Some(PATIENCE))?;
+        let mut connection = UnbufferedServerConnection::new(self.server.clone()).map_err(refused)?;
+        let mut wire = Wire::default();
+        shake_hands(&mut connection, &mut wire, socket)?;
+        let is_publisher = may(&connection, &right(Role::Publisher, channel.number));
+        answer(&mut connection, is_publisher, socket)?;
+        if !is_publisher {
+            let message = "its certificate does not let the peer publish here";
+            return Err(io::Error::new(ErrorKind::PermissionDenied, message));
+        }
+        socket.set_read_timeout(None)?;
+        Ok(Box::new(TlsReader::new(connection, wire, socket)))
+    }
+}
+
+/// Whether the peer's certificate, which the trial's authority has signed, has this name.
+fn may(connection: &UnbufferedServerConnection, name: &str) -> bool {
+    let shown = connection.peer_certificates().and_then(<[_]>::first);
+    let Some(certificate) = shown.and_then(|shown| ParsedCertificate::try_from(shown).ok()) else {
+        return false;
+    };
+    ServerName::try_from(name).is_ok_and(|name| verify_server_name(&certificate, &name).is_ok())
+}
+
+#[cfg(test)]
+mod tests;
