@@ -11,7 +11,7 @@ STAMPS := $(CARGO_TARGET_DIR)/stamps
 SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -path '*/tests/*' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help quick setup workers test check check-python check-rust check-schemas check-supply check-docs test-python test-rust test-guest fuzz soak \
+.PHONY: help quick setup workers test check check-python check-rust check-schemas check-supply check-docs test-python test-rust test-guest fuzz soak soak-fleet \
 	sanitize conformance conformance-debian13 format schemas papers requirements sbom docs dist test-dist bench bench-peers bench-analysis clean
 
 help: ## this list
@@ -99,6 +99,12 @@ SOAKS := src:tests/support:tests/support/campaigns:tests/pipeline/kills
 soak: setup ## kill anything of campaigns at random instants, and look for what is left (an hour, as root; SOAK_KILLS, SOAK_SEED)
 	@echo "seed $(SOAK_SEED)"
 	@folder=$$(mktemp -d) && PYTHONPATH=$(SOAKS) $(BIN)/python tests/pipeline/kills/soak.py $(SOAK_KILLS) $(SOAK_SEED) $$folder \
+		&& rm -rf $$folder || { echo "what it found is in $$folder"; exit 1; }
+
+FLEET_KILLS ?= 200
+soak-fleet: setup ## kill test-beds, scheduler and front of a fleet in namespaces at random instants (root; FLEET_KILLS, SOAK_SEED)
+	@echo "seed $(SOAK_SEED)"
+	@folder=$$(mktemp -d) && PYTHONPATH=$(SOAKS):tests/pipeline $(BIN)/python tests/pipeline/kills/fleet_soak.py $(FLEET_KILLS) $(SOAK_SEED) $$folder \
 		&& rm -rf $$folder || { echo "what it found is in $$folder"; exit 1; }
 
 check: check-rust check-python check-schemas check-supply check-docs ## formats, lints, types, layers, schemas, what others supply, documentation

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from middlemark.analysis.metrics.stored import StoredResult, read_result
 from middlemark.analysis.search.stopping import asks_for_more, next_trials
-from middlemark.campaign.fleet.blocks import Connect, TestBeds
+from middlemark.campaign.fleet.blocks import Connect, MeasuredBlock, TestBeds
 from middlemark.campaign.manifest import Resumed, new_manifest, resumed
 from middlemark.campaign.order import CampaignResources, Order
 from middlemark.campaign.progress import Progress
@@ -40,6 +40,9 @@ _DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK, InvalidKind.CONDITION)
 """What may be otherwise at the next attempt: a relay, too, is late when the CPU is taken away."""
 LAST_ATTEMPTS_SHARE = 0.1
 """Where more of the trials than this were disturbed, the machine is busy and would disturb their last attempts too."""
+
+GROWTH = 1.2
+"""By so many more test-beds the manifest is written anew: for each of a thousand it would be written all the time."""
 
 
 def run_new(path: Path, order: Order, observer: Observer | None = None, connect: Connect | None = None) -> None:
@@ -195,17 +198,34 @@ class Campaign:
         lacking = {trial.block for trial in trials}
         whole = [trial for trial in self.manifest.trials if trial.block in lacking]
         rest = {trial.id: trial for trial in whole}
-        async for block in elsewhere.measured(self.manifest, whole):
-            if block.testbed not in self.manifest.testbeds:
-                testbeds = {**self.manifest.testbeds, block.testbed: block.facts}
-                self.manifest = self.manifest.model_copy(update={"testbeds": testbeds})
-                self.run_folder.write_manifest(self.manifest)
-            for record in block.records:
-                del rest[record.trial.id]
-                self._remember(record)
-                took_ns = block.took_ns // len(block.records)
-                self.progress.learn_cost(FinishedTrial(record), took_ns)
-                self.progress.trial_finished(FinishedTrial(record), took_ns, list(rest.values())[:: block.testbeds])
+        n_written = len(self.manifest.testbeds)
+        try:
+            async for block in elsewhere.measured(self.manifest, whole):
+                self._know(block)
+                if len(self.manifest.testbeds) > GROWTH * n_written:
+                    n_written = self._write_testbeds()
+                for record in block.records:
+                    del rest[record.trial.id]
+                    self._remember(record)
+                self._tell(block, list(rest.values())[:: block.testbeds])
+        finally:
+            if len(self.manifest.testbeds) > n_written:
+                self._write_testbeds()
+
+    def _know(self, block: MeasuredBlock) -> None:
+        if block.testbed not in self.manifest.testbeds:
+            testbeds = {**self.manifest.testbeds, block.testbed: block.facts}
+            self.manifest = self.manifest.model_copy(update={"testbeds": testbeds})
+
+    def _write_testbeds(self) -> int:
+        self.run_folder.write_manifest(self.manifest)
+        return len(self.manifest.testbeds)
+
+    def _tell(self, block: MeasuredBlock, remaining: list[Trial]) -> None:
+        took_ns = block.took_ns // len(block.records)
+        for record in block.records:
+            self.progress.learn_cost(FinishedTrial(record), took_ns)
+            self.progress.trial_finished(FinishedTrial(record), took_ns, remaining)
 
     def _with_differences(self, finished: FinishedTrial) -> FinishedTrial:
         if self.resumed is None or not self.resumed.differences:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from middlemark.campaign.trial.record import FinishedTrial
@@ -36,7 +36,9 @@ class Progress:
 
     folder: Path
     observer: Observer
-    _fixed_costs_ns: list[int] = field(default_factory=list)
+    _fixed_costs_ns: int = 0
+    """The sum of those known."""
+    _n_fixed_costs: int = 0
 
     def campaign_started(self, manifest: Manifest, n_stored: int) -> None:
         """Its trials are about to run, but those that are stored."""
@@ -63,7 +65,8 @@ class Progress:
         """Of one attempt; that of a trial without a window says nothing of the others."""
         if finished.record.window is not None:
             stated_ns = trial_duration_ns(finished.record.trial, fixed_cost_ns=0)
-            self._fixed_costs_ns.append(took_ns - stated_ns)
+            self._fixed_costs_ns += took_ns - stated_ns
+            self._n_fixed_costs += 1
 
     def trial_finished(self, finished: FinishedTrial, took_ns: int, remaining: Iterable[Trial]) -> None:
         """It is stored."""
@@ -83,8 +86,8 @@ class Progress:
         )
 
     def _fixed_cost_ns(self) -> int:
-        costs_ns = self._fixed_costs_ns
-        return max(sum(costs_ns) // len(costs_ns), 0) if costs_ns else FIXED_COST_NS
+        n = self._n_fixed_costs
+        return max(self._fixed_costs_ns // n, 0) if n else FIXED_COST_NS
 
 
 def _names(experiment: Experiment) -> dict[str, str]:

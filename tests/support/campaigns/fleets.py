@@ -37,6 +37,8 @@ class TestFleet:
     folder: Path
     scheduler: subprocess.Popen[bytes]
     address: str
+    options: tuple[str, ...] = ()
+    """Of whoever connects."""
     testbeds: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def join(self, name: str, **variables: str) -> None:
@@ -44,7 +46,7 @@ class TestFleet:
         own = {"XDG_STATE_HOME": str(self.folder / f"state-{name}"), "TMPDIR": str(self.place(name))}
         self.place(name).mkdir()
         with self.log(name).open("wb") as log:
-            command = (*MIDDLEMARK, "testbed", "join", self.address, "--name", name)
+            command = (*MIDDLEMARK, "testbed", "join", self.address, "--name", name, *self.options)
             environment = {**os.environ, **own, **variables}
             self.testbeds[name] = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
         until(lambda: b"Registered to" in self.log(name).read_bytes(), self.log(name).read_text())
@@ -74,19 +76,20 @@ class TestFleet:
 
 
 @contextmanager
-def fleet(folder: Path, *names: str) -> Iterator[TestFleet]:
-    """A scheduler and test-beds of these names, which have joined it."""
+def fleet(folder: Path, *names: str, tls: tuple[str, ...] = ()) -> Iterator[TestFleet]:
+    """A scheduler and test-beds of these names, which have joined it; with TLS where its files are named as options."""
     told = folder / "scheduler.json"
     log = (folder / "scheduler.log").open("wb")
     command = (sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0")
     options = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(told))
     environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "10"}
-    with log, subprocess.Popen((*command, *options), stdout=log, stderr=log, env=environment) as scheduler:
+    protocol = ("--protocol", "tls", *tls) if tls else ()
+    with log, subprocess.Popen((*command, *options, *protocol), stdout=log, stderr=log, env=environment) as scheduler:
         made = None
         try:
             until(told.exists, "the scheduler does not come up")
             address = json.loads(told.read_text())["address"]
-            made = TestFleet(folder, scheduler, address)
+            made = TestFleet(folder, scheduler, address, tls)
             for name in names:
                 made.join(name)
             yield made

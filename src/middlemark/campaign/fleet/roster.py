@@ -24,6 +24,7 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.results.manifest import Manifest, Testbed
 
 JOINED_WITHIN_S: Final = 30.0
+MOST_REASONS: Final = 5
 LOOK_S: Final = 1.0
 """How often it is looked which test-beds have joined or gone."""
 
@@ -46,7 +47,9 @@ class Roster:
             if await self.fit(manifest):
                 return
             await asyncio.sleep(LOOK_S)
-        refused = "".join(f"\n  {why}" for why in self._refused.values())
+        reasons = list(self._refused.values())
+        more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
+        refused = "".join(f"\n  {why}" for why in (*reasons[:MOST_REASONS], *more))
         raise EnvironmentNotReady(
             f"no test-bed that can measure this has joined {self.address}{refused}",
             remedy=f"on each machine: middlemark testbed join {self.address}",
@@ -58,6 +61,9 @@ class Roster:
         for address, worker in (await self.present()).items():
             statement = worker.get(testbed.STATEMENT)
             if address in self._refused or statement is None:
+                continue
+            if address in self.stated:
+                fit[address] = self.stated[address]
                 continue
             try:
                 stated = Testbed.model_validate_json(statement)

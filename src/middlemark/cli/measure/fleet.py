@@ -59,8 +59,25 @@ def join_command(
     from middlemark.campaign.fleet import testbed
 
     secured = security(address, tls_ca_file, tls_cert, tls_key)
+    _check_machine()
     say(f"this machine measures for {address}; Ctrl-C ends it", err=True)
     testbed.join(address, name, secured)
+
+
+def _check_machine() -> None:
+    """Says what `doctor` finds not ready, and refuses where nothing could be measured."""
+    from middlemark.errors import EnvironmentNotReady
+    from middlemark.testbed import capabilities
+    from middlemark.testbed.machine import readiness
+
+    unready = [fact for fact in (*readiness.facts(), *capabilities.facts()) if fact.ready is False]
+    for fact in unready:
+        say(f"not ready: {fact.name} {fact.value}: {fact.remedy}", err=True)
+    if coarse := [fact for fact in unready if fact.name == "clock_resolution_ns"]:
+        raise EnvironmentNotReady(
+            f"the clock of this machine moves in steps of {coarse[0].value} ns: no latency can be measured",
+            remedy=coarse[0].remedy,
+        )
 
 
 def fleet_at(address: str | None, tls: tuple[Path | None, Path | None, Path | None]) -> "Connect | None":

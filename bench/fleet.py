@@ -1,0 +1,202 @@
+"""What a fleet costs its front: time and memory as trials and test-beds grow, with test-beds that take no time.
+
+    PYTHONPATH=src:tests/support:tests/support/runs python bench/fleet.py [TESTBEDS [TRIALS …]]
+
+Front, parcels and the run folder are the real ones; the scheduler is a stand-in that has a block's parcel at once, of
+trials that hold a record and nothing else. What Dask itself adds to a block, `tests/campaign/fleet` shows with a real
+scheduler. Each number of trials is simulated in a process of its own, and a line of the table in Markdown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import resource
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, cast
+
+from middlemark.campaign.campaign import Campaign
+from middlemark.campaign.fleet import front as front_module
+from middlemark.campaign.fleet import roster as roster_module
+from middlemark.campaign.fleet import testbed
+from middlemark.campaign.fleet.front import Front
+from middlemark.campaign.fleet.parcel import PIECE_BYTES, Parcel
+from middlemark.campaign.fleet.roster import Roster
+from middlemark.campaign.manifest import origin_of
+from middlemark.campaign.order import CampaignResources
+from middlemark.campaign.progress import Progress
+from middlemark.plan import Valid, expand, order_trials
+from middlemark.results.manifest import Library, Manifest, Middleware, Testbed
+from middlemark.results.progress import Unobserved
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
+from middlemark.suite import Suite, parse_suite
+from middlemark.testbed.processes import ledger
+
+SUITE = """
+suite: large
+trials: {blocks}
+middlewares: all
+workloads: {{workload: imu, size: [100 B, 200 B, 300 B, 400 B, 500 B, 600 B, 700 B, 800 B, 900 B, 1 kB]}}
+topologies: C1-1
+"""
+MIDDLEWARES = [f"m{number}" for number in range(10)]
+EXPERIMENTS = 100
+"""Ten middlewares, ten sizes: so many trials has a block."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one campaign."""
+
+    n_trials: int
+    n_blocks: int
+    front_s: float
+    """Without the making of parcels, which is the test-beds' work."""
+    peak_mib: float
+    planned_mib: float
+    """Before the first block came."""
+
+
+@dataclass(eq=False)
+class Done:
+    """A task that has ended."""
+
+    result: Callable[[], Any]
+    key: str = ""
+
+    def __await__(self) -> Generator[None, None, Any]:
+        yield from ()
+        return self.result()
+
+    def release(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass
+class StandIn:
+    """What the front asks a scheduler for, of test-beds that have measured at once."""
+
+    folder: Path
+    testbeds: int
+    stated: str
+    made_s: float = 0.0
+    _turn: int = 0
+
+    @property
+    def scheduler(self) -> StandIn:
+        """It is asked in the same way."""
+        return self
+
+    async def identity(self, **_: object) -> dict[str, Any]:
+        """Who is there."""
+        worker = {testbed.STATEMENT: self.stated}
+        return {"workers": {f"tcp://{n}": {"name": f"bed{n}", **worker} for n in range(self.testbeds)}}
+
+    async def list_datasets(self) -> list[str]:
+        """No front has left anything."""
+        return []
+
+    async def cancel(self, _: Sequence[object]) -> None:
+        """Nothing is under way."""
+
+    def submit(self, function: Callable[..., object], first: str, second: object, **_: object) -> Done:
+        """A task: a block, or a piece of one."""
+        if function is testbed.piece:
+            return Done(lambda: _piece(first, cast("int", second)))
+        return Done(lambda: self._measured(first))
+
+    def _measured(self, request: str) -> tuple[str, str, str]:
+        began = time.perf_counter()
+        manifest = Manifest.model_validate_json(request)
+        self._turn = (self._turn + 1) % self.testbeds
+        path = self.folder / f"bed{self._turn}.tar"
+        with tarfile.open(path, "w") as archive:
+            for trial in manifest.trials:
+                content = TrialRecord(trial=trial, outcome=Valid()).model_dump_json().encode()
+                member = tarfile.TarInfo(f"{trial.id}/trial.json")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        parcel = Parcel(path=str(path), size_bytes=path.stat().st_size, sha256=digest)
+        self.made_s += time.perf_counter() - began
+        return f"bed{self._turn}", f"tcp://{self._turn}", parcel.model_dump_json()
+
+
+def _piece(path: str, offset: int) -> bytes:
+    with Path(path).open("rb") as file:
+        file.seek(offset)
+        return file.read(PIECE_BYTES)
+
+
+async def _ended(futures: Sequence[Any]) -> list[Any]:
+    return list(futures)
+
+
+def _manifest(blocks: int) -> tuple[Manifest, Suite]:
+    text = SUITE.format(blocks=blocks)
+    suite = parse_suite(text, file="bench")
+    trials = order_trials(expand(suite, available=MIDDLEWARES), blocks=blocks, seed=1)
+    library = Library(name="none", version="1", origin="the bench")
+    middlewares = {name: Middleware(title=name, summary=name, library=library, sha256="0" * 64) for name in MIDDLEWARES}
+    return Manifest(
+        middlemark_version="0", suite="large", suite_text=text, seed=1, trials=trials,
+        started_at="2026-01-31T12:00:00+00:00", middlewares=middlewares,
+    ), suite  # fmt: skip
+
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+async def _merged(campaign: Campaign, stand_in: StandIn) -> None:
+    roster = Roster(cast("Any", stand_in), "tcp://bench")
+    campaign.elsewhere = Front(roster, campaign.run_folder, "bench")
+    await campaign.run_planned()
+
+
+def simulated(testbeds: int, n_trials: int) -> Cost:
+    """A campaign whose blocks all came: what that cost."""
+    front_module.ended = roster_module.ended = _ended  # type: ignore[attr-defined]
+    manifest, suite = _manifest(max(1, n_trials // EXPERIMENTS))
+    stated = Testbed(machine={"cpus": 2}, build=origin_of(manifest)).model_dump_json()
+    with tempfile.TemporaryDirectory() as folder, ledger.opened() as entries:
+        stand_in = StandIn(Path(folder), testbeds, stated)
+        with RunFolder.created(Path(folder, "run"), manifest) as run:
+            resources = CampaignResources({}, {}, entries, suite.disturbance)
+            campaign = Campaign(run, suite, manifest, resources, Progress(run.path, Unobserved()))
+            planned_mib, began = _peak_mib(), time.perf_counter()
+            asyncio.run(_merged(campaign, stand_in))
+            front_s = time.perf_counter() - began - stand_in.made_s
+            n_stored = sum(1 for _ in run.stored_trials())
+            assert n_stored == len(manifest.trials), n_stored
+    return Cost(len(manifest.trials), manifest.trials[-1].block, front_s, _peak_mib(), planned_mib)
+
+
+def main(testbeds: int, all_trials: Sequence[int]) -> None:
+    headings = ("merged in, s", "a block, ms", "a trial, ms", "peak of the front, MiB", "planned, MiB")
+    print(f"| trials over {testbeds} test-beds | {' | '.join(headings)} |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    for n_trials in all_trials:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            cost = pool.submit(simulated, testbeds, n_trials).result()
+        of_block, of_trial = (1000 * cost.front_s / n for n in (cost.n_blocks, cost.n_trials))
+        print(
+            f"| {cost.n_trials} | {cost.front_s:.1f} | {of_block:.0f} | {of_trial:.2f} | {cost.peak_mib:.0f} "
+            f"| {cost.planned_mib:.0f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    words = [int(word) for word in sys.argv[1:]]
+    main(words[0] if words else 1000, words[1:] or (1000, 10_000, 100_000))
