@@ -24,6 +24,7 @@ from middlemark.campaign.fleet.parcel import Parcel, arriving, stored, unpacked
 from middlemark.campaign.fleet.roster import Roster, TestbedGone, ended, fetch
 from middlemark.errors import EnvironmentNotReady, MiddlemarkError
 from middlemark.plan import Caution, Trial, WarningKind
+from middlemark.results.files import is_there
 from middlemark.results.manifest import Manifest
 from middlemark.results.run_folder import RunFolder
 
@@ -102,7 +103,8 @@ class Front:
                     fit = await self.roster.fit(manifest)
                     while waiting and len(under_way) < len(fit):
                         block = waiting.popleft()
-                        under_way[self._submitted(manifest, block, fit)] = _HandedOut(block, time.monotonic_ns())
+                        places = self._places(manifest, block, fit)
+                        under_way[self._submitted(manifest, block, places)] = _HandedOut(block, time.monotonic_ns())
                     for future in await ended(list(under_way)):
                         order = under_way.pop(future)
                         measured = await self._fetched(future, order, folder, len(fit))
@@ -129,6 +131,18 @@ class Front:
         await self.roster.client.cancel([future for number, future in left.items() if number not in wanted])
         now_ns = time.monotonic_ns()
         return {future: _HandedOut(wanted[number], now_ns) for number, future in left.items() if number in wanted}
+
+    def _places(self, manifest: Manifest, block: Sequence[Trial], fit: Iterable[str]) -> list[str]:
+        """The test-beds that may measure a block: of searches the one that measured their last step, if it is there.
+
+        Else a search would compare loads on one machine with those on another.
+        """
+        places = list(fit)
+        if not any(trial.step for trial in block):
+            return places
+        steps = (self.run.trial(trial.id) for trial in reversed(manifest.trials) if trial.step)
+        last = next((folder.read_record().testbed for folder in steps if is_there(folder.record_path)), None)
+        return [address for address in places if self.roster.names[address] == last] or places
 
     def _submitted(self, manifest: Manifest, block: Sequence[Trial], addresses: Iterable[str]) -> Future[Any]:
         request = manifest.model_copy(update={"trials": tuple(block), "widths": (), "testbeds": {}})

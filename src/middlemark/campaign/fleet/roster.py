@@ -38,6 +38,8 @@ class Roster:
     """Of the scheduler."""
     stated: dict[str, Testbed] = field(default_factory=dict)
     """By address: those that could measure for the campaign, also when they have gone."""
+    names: dict[str, str] = field(default_factory=dict)
+    """By address."""
     _refused: dict[str, str] = field(default_factory=dict)
     """By address of a test-bed that can't measure for the campaign: why."""
 
@@ -60,6 +62,7 @@ class Roster:
         fit: dict[str, Testbed] = {}
         for address, worker in (await self.present()).items():
             statement = worker.get(testbed.STATEMENT)
+            self.names[address] = str(worker["name"])
             if address in self._refused or statement is None:
                 continue
             if address in self.stated:
