@@ -6,7 +6,7 @@ python setup/pages/papers.py [FOLDER…]
 import sys
 from pathlib import Path
 
-from middlemark.analysis.decisions.reproduced import analyse_paper
+from middlemark.analysis.decisions.paper_findings import analyse_paper
 from middlemark.report.papers.docs import index_page, paper_page
 from middlemark.report.papers.outcome import PaperOutcome, outcome_of
 from middlemark.results.files import write_model

@@ -1,7 +1,7 @@
 """A paper's suites, planned with the workers that there are here, and run one after another into one folder.
 
 A suite of which nothing is installed is not run, with the reason. Each of the others is a campaign as any other;
-`analysis.decisions.reproduced` says what they found.
+`analysis.decisions.paper_findings` says what they found.
 """
 
 from __future__ import annotations

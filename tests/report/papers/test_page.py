@@ -7,7 +7,7 @@ import re
 import pytest
 from rich.console import Console
 
-from middlemark.analysis.decisions.reproduced import ReproducedPaper
+from middlemark.analysis.decisions.paper_findings import ReproducedPaper
 from middlemark.report.papers.docs import index_page, paper_page
 from middlemark.report.papers.outcome import PaperOutcome, outcome_of
 from middlemark.report.papers.page import write_pages

@@ -1,7 +1,8 @@
-"""Judges a paper's findings: each holds, is refuted, or is undecided, as its claims are.
+"""Judges the findings of a reproduced paper: each holds, is refuted, or is undecided, as its claims are.
 
 A finding is all of its claims together: it holds where every part of every claim does, and one part refutes it only at
 a level divided by the number of all parts (Bonferroni), as `claims` does for the parts of one claim.
+`compare.published` compares values with those that were published.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from middlemark.analysis.compare.published import PaperComparison, compare_values
 from middlemark.analysis.decisions.claims import JudgedClaim, claim_parts, judge_claim
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import Experiment
+from middlemark.results.manifest import Reproduction
+from middlemark.results.run_folder import ReproductionFolder
 from middlemark.suite.claims.claim import Claim
-from middlemark.suite.papers import Explanation, Finding
+from middlemark.suite.papers import Explanation, Finding, Paper
 
 NOT_RUN = "its suite was not run"
 NO_CLAIM = "it can't be written as a claim"
@@ -103,3 +108,48 @@ def unmeasured_claims(finding: Finding, experiments: Sequence[Experiment]) -> in
     """How many of its claims select nothing of what is planned, so that they stay undecided."""
     planned = [ExperimentFindings(experiment, (), {}, {}) for experiment in experiments]
     return sum(not claim_parts(claim.statement, planned, CONFIDENCE) for claim in finding.claims or ())
+
+
+@dataclass(frozen=True)
+class ReproducedPaper:
+    """A paper with all that its runs say of it."""
+
+    folder: ReproductionFolder
+    reproduction: Reproduction
+    paper: Paper
+    runs: Mapping[str, RunFindings]
+    """By suite."""
+    findings: tuple[JudgedFinding, ...]
+    comparisons: Mapping[str, PaperComparison]
+    """By table of the paper."""
+
+    @property
+    def n_missing(self) -> int:
+        """Planned trials that are not stored."""
+        return sum(len(run.missing) for run in self.runs.values())
+
+    @property
+    def not_begun(self) -> tuple[str, ...]:
+        """Suites that can run here and have not."""
+        names = [suite.suite for suite in self.paper.suites]
+        return tuple(name for name in names if name not in self.runs and name not in self.reproduction.not_run)
+
+
+def analyse_paper(folder: ReproductionFolder) -> ReproducedPaper:
+    """Reads and analyses all runs of a reproduced paper."""
+    reproduction = folder.read()
+    loaded = reproduction.paper
+    runs = {name: analyse(run) for name, run in folder.stored_runs(reproduction).items()}
+    measured = {name: run.claimable for name, run in runs.items()}
+    return ReproducedPaper(
+        folder=folder,
+        reproduction=reproduction,
+        paper=loaded.paper,
+        runs=runs,
+        findings=judge_findings(loaded.paper.findings, measured, reproduction.not_installed),
+        comparisons={
+            table.table: compare_values(loaded.values[table.table], measured[table.suite], table.series)
+            for table in loaded.paper.tables
+            if table.suite in measured
+        },
+    )

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from middlemark.analysis.decisions.reproduced import ReproducedPaper
+from middlemark.analysis.decisions.paper_findings import ReproducedPaper
 from middlemark.report.conclusions.claims import claims_shown
 from middlemark.report.papers.tables import came_to, what_decides
 from middlemark.suite import Model

@@ -1,6 +1,6 @@
 """The tables of a reproduced paper: its findings, what stood in for what, and its values beside ours.
 
-It computes nothing: `analysis.decisions.reproduced` has what was judged and compared.
+It computes nothing: `analysis.decisions.paper_findings` has what was judged and compared.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from middlemark.analysis.compare.published import Pair, PaperComparison, Ratio, by_group
-from middlemark.analysis.decisions.paper_findings import JudgedFinding
-from middlemark.analysis.decisions.reproduced import ReproducedPaper
+from middlemark.analysis.decisions.paper_findings import JudgedFinding, ReproducedPaper
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.comparison import UNITS
 from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, Unit, factor

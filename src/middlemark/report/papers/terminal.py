@@ -8,8 +8,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from middlemark.analysis.compare.published import Correlation
-from middlemark.analysis.decisions.paper_findings import JudgedExplanation
-from middlemark.analysis.decisions.reproduced import ReproducedPaper
+from middlemark.analysis.decisions.paper_findings import JudgedExplanation, ReproducedPaper
 from middlemark.report.conclusions.claims import STYLES, as_data
 from middlemark.report.conclusions.comparison import json_values
 from middlemark.report.papers.tables import agreement_words, came_to, explained_by, headline, what_decides
