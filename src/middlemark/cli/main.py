@@ -15,7 +15,7 @@ from middlemark.cli.boundary import reported_errors, say
 from middlemark.cli.help import Command, Group
 from middlemark.cli.inspect import describe, machine
 from middlemark.cli.inspect import list as list_command
-from middlemark.cli.measure import fleet, recommend, reproduce, run, selftest
+from middlemark.cli.measure import fleet, init, recommend, reproduce, run, selftest
 
 app = typer.Typer(
     name="middlemark",
@@ -45,6 +45,7 @@ def options(
 
 
 app.command("run", cls=Command)(run.command)
+app.command("init", cls=Command)(init.command)
 app.command("reproduce", cls=Command)(reproduce.command)
 app.command("report", cls=Command)(report.command)
 app.command("recommend", cls=Command)(recommend.command)
