@@ -1,6 +1,6 @@
 """`middlemark init`: a first suite for a user's own case, from three answers or from options.
 
-`suite.template` writes it; it is checked as `middlemark run` would check it before it is kept.
+`suite.yaml.template` writes it; it is checked as `middlemark run` would check it before it is kept.
 """
 
 import re
@@ -37,7 +37,7 @@ def command(
     from middlemark.errors import UsageError
     from middlemark.results.files import write_text
     from middlemark.suite import parse_suite
-    from middlemark.suite.template import suite_text
+    from middlemark.suite.yaml.template import suite_text
 
     if file.exists() or file.is_symlink():
         raise UsageError(f"{file} is there already", remedy="name another file: middlemark init other.yaml")
