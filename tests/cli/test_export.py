@@ -46,6 +46,12 @@ def test_each_distribution_becomes_a_table_of_all_trials(run: Path) -> None:
     assert f"{len(list((run / 'hgrm').iterdir()))} percentile tables" in answer.stdout
 
 
+def test_a_program_reads_which_files_were_written(run: Path) -> None:
+    document = json.loads(_export(run, "--format", "csv", "--json").stdout)
+    assert document["folder"] == str(run / "csv")
+    assert sorted(document["files"]) == sorted(str(path) for path in (run / "csv").iterdir())
+
+
 def test_parquet_and_csv_hold_the_same_frames(run: Path) -> None:
     for kind in ("parquet", "csv"):
         assert _export(run, "--format", kind).exit_code == 0

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -149,3 +150,27 @@ def test_nothing_that_a_suite_says_is_a_command_to_the_terminal(tmp_path: Path) 
     assert answer.returncode == 2
     assert "\x1b" not in answer.stdout + answer.stderr
     assert "]52;c;Y2F0" in answer.stderr
+
+
+WITHOUT_JSON = {
+    "serve": "it shows pages",
+    "join": "it measures until it is ended",
+    "init": "it writes the file that is named",
+}
+"""Commands that say nothing which a program would read."""
+
+
+def commands(group: TyperGroup) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from commands(command)
+        else:
+            yield name, command
+
+
+def test_every_command_that_tells_something_has_it_as_json() -> None:
+    program = typer.main.get_command(app)
+    assert isinstance(program, TyperGroup)
+    found = {name: {option for p in command.params for option in p.opts} for name, command in commands(program)}
+    assert {"run", "history", "show", "gate"} <= found.keys()
+    assert {name for name, options in found.items() if "--json" not in options} == WITHOUT_JSON.keys()

@@ -110,6 +110,7 @@ def export_command(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder for the files, in place of DIR/hgrm, DIR/parquet, ….")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,
 ) -> None:
     """Write a run's distributions and metrics as files that other tools read."""
@@ -120,7 +121,8 @@ def export_command(
     folder = out or run / kind
     written = export(loaded, kind, folder)
     contents = "percentile tables" if kind is ExportFormat.HGRM else "files"
-    say(f"{len(written)} {contents}: {folder}")
+    files = {"folder": str(folder), "files": [str(file) for file in written]}
+    say(json.dumps(files, indent=2) if as_json else f"{len(written)} {contents}: {folder}")
     boundary.check_damage(loaded.damaged)
 
 
