@@ -2,6 +2,7 @@
 //!
 //! While there is room a message costs the filling, one atomic exchange and no system call, unless a reader sleeps.
 
+use std::fmt;
 #[cfg(not(loom))]
 use std::io;
 use std::mem::MaybeUninit;
@@ -25,6 +26,15 @@ pub enum WhenFull {
     Wait(Duration),
     /// It does not write.
     Refuse,
+}
+
+impl fmt::Display for WhenFull {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wait(patience) => write!(text, "when full a message waits for up to {patience:?}"),
+            Self::Refuse => write!(text, "when full a message is refused"),
+        }
+    }
 }
 
 /// Why nothing was written.

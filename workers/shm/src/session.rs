@@ -56,7 +56,7 @@ impl Session for ShmSession {
         self.segments.push(writer.segment());
         self.settings.insert(
             format!("publisher {}", channel.topic),
-            format!("{:?} when full", when_full(&channel.qos)),
+            when_full(&channel.qos).to_string(),
         );
         let publisher = Box::new(RingPublisher { writer, matched });
         Ok(if self.zero_copy {

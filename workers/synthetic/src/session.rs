@@ -75,7 +75,7 @@ impl Session for SyntheticSession {
             Congestion::Drop => WhenFull::Refuse,
         };
         let writer = Writer::attach(&name, layout, when_full)?;
-        let queue = format!("{} messages, {when_full:?} when full", layout.slots());
+        let queue = format!("{} messages; {when_full}", layout.slots());
         self.settings.insert(format!("queue of {}", channel.topic), queue);
         self.segments.push(writer.segment());
         Ok(Publisher::Copying(Box::new(SyntheticPublisher { writer, matched })))

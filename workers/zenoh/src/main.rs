@@ -17,6 +17,7 @@ mod settings;
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use middlemark_contract::{
     ApplicationSpec, Description, PatternSpec, PortHolders, Refusal, Reliability, ServiceSpec, StreamSpec,
@@ -145,7 +146,11 @@ fn accept_waiting(spec: &ApplicationSpec) -> Result<(), Refusal> {
     })?;
     let patience: BTreeSet<_> = blocking().map(|stream| stream.qos.patience_ns).collect();
     require(patience.len() <= 1, "patience", || {
-        format!("{patience:?} ns: a session waits equally long for all that block (wait_before_close)")
+        let each: Vec<_> = patience.iter().map(|ns| format!("{:?}", Duration::from_nanos(*ns))).collect();
+        format!(
+            "{}: a session waits equally long for all streams that block (wait_before_close)",
+            each.join(" and ")
+        )
     })
 }
 

@@ -68,7 +68,7 @@ def cost_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
             for cost in _costs(comparison, series_of)
         ],
         "Ratios of the medians of observed and unobserved trials, paired by block, with 95 % confidence intervals. "
-        "Observed trials enter only the metrics of this part.",
+        "Observed trials enter only the metrics of this part. A dash: fewer than three blocks have values of both.",
     )
 
 

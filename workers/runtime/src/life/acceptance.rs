@@ -234,7 +234,7 @@ fn accept_size(what: &str, size_bytes: u64, capabilities: &Capabilities) -> Resu
     })?;
     require(size_bytes <= capabilities.largest_message_bytes, "size_bytes", || {
         format!(
-            "{what} {size_bytes}: the largest message has {} bytes",
+            "{what} {size_bytes} is too large: the largest message has {} bytes",
             capabilities.largest_message_bytes
         )
     })
