@@ -213,7 +213,7 @@ def test_a_damaged_trial_is_named_and_the_rest_still_analysed(runs: SharedRuns, 
     assert sum(each.n_valid for each in findings.experiments) == 5
 
 
-def test_a_run_under_way_reports_what_there_is(runs: SharedRuns, tmp_path: Path) -> None:
+def test_a_run_that_is_not_finished_reports_its_stored_trials(runs: SharedRuns, tmp_path: Path) -> None:
     folder = runs.copy(tmp_path / "run", SUITE, {"one": Behaviour()})
     for trial in list(folder.stored_trials())[1:]:
         trial.record_path.unlink()

@@ -98,7 +98,7 @@ def test_messages_that_are_compressed_hide_their_sizes_and_are_refused(
         assert read_recording(tmp_path) == EXPECTED
 
 
-def test_publishers_that_offer_different_qos_are_no_answer(tmp_path: Path) -> None:
+def test_where_publishers_offer_different_qos_it_is_left_open(tmp_path: Path) -> None:
     found = read_recording(write_mcap(tmp_path / "drive.mcap", DRIVE, {"/imu": BEST_EFFORT + LATCHED}))
     assert [(topic.reliability, topic.durability) for topic in found] == [(None, None), (None, None)]
 
@@ -216,7 +216,7 @@ def test_a_database_that_computes_is_no_recording(tmp_path: Path, messages: str)
 
 
 @pytest.mark.parametrize("value", ["NULL", "-1", "'text'", "1.5", "x'00'"])
-def test_an_instant_that_is_none_is_refused(tmp_path: Path, value: str) -> None:
+def test_an_invalid_instant_is_refused(tmp_path: Path, value: str) -> None:
     path = write_rosbag2(tmp_path / "drive.db3", DRIVE, QOS)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE other AS SELECT * FROM messages")

@@ -44,7 +44,7 @@ def test_other_claims_are_judged_anew(run: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("claim", "fail_if"), [("no loss", "refuted"), ("p9999(latency) < 1 s", "undecided")])
-def test_a_claim_fails_only_if_asked(run: Path, claim: str, fail_if: str) -> None:
+def test_a_refuted_claim_changes_the_exit_code_only_with_fail_if(run: Path, claim: str, fail_if: str) -> None:
     assert CliRunner().invoke(app, ["claims", str(run), "--claim", claim]).exit_code == 0
     result = CliRunner().invoke(app, ["claims", str(run), "--claim", claim, "--fail-if", fail_if])
     assert isinstance(result.exception, ResultsNotAccepted)

@@ -121,7 +121,9 @@ def test_only_leaves_a_part_of_the_run(runs: SharedRuns) -> None:
         "a base alone",
     ],
 )
-def test_what_there_is_not_is_refused_with_what_there_is(runs: SharedRuns, arguments: list[str], remedy: str) -> None:
+def test_an_unknown_factor_or_value_is_refused_with_the_known_ones(
+    runs: SharedRuns, arguments: list[str], remedy: str
+) -> None:
     folder = run(runs, text=suite(trials=2), udp=Behaviour(), tcp=Behaviour())
     answer = RUNNER.invoke(app, ["compare", str(folder.path), *arguments])
     assert isinstance(answer.exception, UsageError)

@@ -68,7 +68,7 @@ def test_equals_pass_a_bound_that_the_interval_keeps_clear_of(base: list[Path], 
     assert "0 of 2 conditions failed, 2 passed" in answer.stdout
 
 
-def test_noise_alone_decides_nothing_and_passes_only_where_that_is_asked_for(
+def test_noise_alone_is_undecided_and_passes_only_with_undecided_pass(
     base: list[Path], head: Callable[..., Path]
 ) -> None:
     noisy = head(latency_ns=52_000)

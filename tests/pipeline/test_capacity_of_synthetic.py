@@ -35,9 +35,7 @@ pytestmark = [
 ]
 
 
-def test_the_largest_size_that_is_found_is_what_the_link_carries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_largest_size_found_is_what_the_link_sustains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     suite = LoadedSuite(file="known.yaml", text=SUITE, suite=parse_suite(SUITE, file="known.yaml"))
     run_new(tmp_path / "run", order.order_suite(suite, [], None))

@@ -29,7 +29,7 @@ def planned(more: str = "", text: str = AMR) -> tuple[Experiment, ...]:
     return experiments_of(demand(more, text), PROFILES)
 
 
-def test_every_middleware_and_profile_carries_all_streams_at_once() -> None:
+def test_every_middleware_and_profile_runs_all_streams_at_once() -> None:
     found = planned()
     assert [(each.middleware, each.profile) for each in found] == [
         ("udp", "default"),

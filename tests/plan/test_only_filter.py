@@ -14,7 +14,7 @@ def chosen(*conditions: str) -> list[str]:
     return sorted(f"{e.middleware} {e.workload}" for e in only(EXPERIMENTS, conditions))
 
 
-def test_nothing_asked_for_leaves_everything() -> None:
+def test_without_a_filter_everything_stays() -> None:
     assert len(chosen()) == 9
 
 
@@ -67,7 +67,9 @@ see all of them with `--dry-run`\
 
 
 @pytest.mark.parametrize(("conditions", "said"), MISTAKES.values(), ids=MISTAKES)
-def test_what_no_experiment_has_is_told_with_what_there_is(conditions: tuple[str, ...], said: str) -> None:
+def test_a_filter_that_matches_nothing_is_refused_with_the_possible_values(
+    conditions: tuple[str, ...], said: str
+) -> None:
     assert told(*conditions) == said
 
 

@@ -56,6 +56,6 @@ def test_an_outcome_says_what_happened() -> None:
 
 
 @pytest.mark.parametrize("outcome", ["invalid", "no_communication"])
-def test_an_outcome_without_its_reason_is_none(outcome: str) -> None:
+def test_an_outcome_without_its_reason_is_refused(outcome: str) -> None:
     with pytest.raises(ValidationError):
         ADAPTER.validate_python({"kind": outcome, "reasons": []})

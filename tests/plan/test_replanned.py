@@ -70,7 +70,7 @@ def test_steps_of_searches_are_planned_again_and_no_other_loads_are() -> None:
     [(10, SearchStep(search=1, step=11)), (10, SearchStep(search=2, step=10)), (400, SearchStep(search=1, step=400))],
     ids=["of another load", "of a search that there is not", "above the highest"],
 )
-def test_a_trial_with_a_step_that_its_search_has_not_is_none(step: int, stored: SearchStep) -> None:
+def test_a_trial_with_a_step_outside_its_search_is_refused(step: int, stored: SearchStep) -> None:
     trials = plan_trials(PARSED, available=["a", "b"])
     first = next(each for each in EXPERIMENTS if each.search)
     assert first.search is not None

@@ -94,7 +94,7 @@ TOLD = {
         "not applicable",
     ),
     "stored_sides": ("UDP sockets (default, base)", "base: no loss", "0 of 5 claims hold"),
-    "stored_observers": ("seen from outside", "packets on a message's path"),
+    "stored_observers": ("observed from outside", "packets on a message's path"),
 }
 """In the terminal."""
 

@@ -57,7 +57,7 @@ def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_pipes_links_and_devices_are_no_files_and_nobody_waits_for_them(tmp_path: Path) -> None:
+def test_pipes_links_and_devices_are_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("/etc/hostname")
     (tmp_path / "device").symlink_to("/dev/zero")

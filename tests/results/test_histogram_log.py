@@ -52,7 +52,7 @@ def test_what_is_no_log_of_a_worker_is_refused(tmp_path: Path, text: str, said: 
     assert "a.beyond.hlog" in str(caught.value)
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.beyond.hlog").write_bytes(WORKERS.read_bytes() + b"\xff\n")
     with pytest.raises(StoreError, match=r"a\.beyond\.hlog"):
         read_log(tmp_path / "a.beyond.hlog")

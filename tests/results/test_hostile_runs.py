@@ -70,6 +70,6 @@ def attempt(number: int, seed: str, folder: Path, *, whole: bool) -> str:
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_a_run_of_somebody_else_ends_no_program(part: int, tmp_path: Path) -> None:
+def test_a_hostile_run_ends_in_a_report_or_one_error(part: int, tmp_path: Path) -> None:
     for number in range(part * 15, (part + 1) * 15):
         attempt(number, "hostile", tmp_path / str(number), whole=number % 40 == 0)

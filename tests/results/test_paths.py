@@ -13,7 +13,7 @@ from middlemark.results.files import file_name, folder_inside, inside
 @pytest.mark.parametrize(
     "name", ["", ".", "..", "../x", "a/b", "/etc", "a\0b", "a\nb", "-rf", ".hidden", "x" * 201, "ä"]
 )
-def test_a_name_that_would_leave_its_folder_or_is_none_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_invalid_name_or_one_that_leaves_its_folder_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(StoreError, match=r"is no name"):
         inside(tmp_path, "trials", name)
 

@@ -67,7 +67,7 @@ def test_a_folder_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
     [{"trials": 3}, {"trials": None}, {"started_at": "then"}, {"format_version": 2}],
     ids=["a number for its trials", "no trials", "no instant", "another format"],
 )
-def test_a_run_whose_manifest_is_none_is_listed_with_its_reason(
+def test_a_run_with_an_invalid_manifest_is_listed_with_the_reason(
     monthly_runs: Path, tmp_path: Path, altered: dict[str, object]
 ) -> None:
     path = shutil.copytree(monthly_runs / "run-1", tmp_path / "odd" / "run-1")

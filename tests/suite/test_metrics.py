@@ -30,7 +30,7 @@ def test_a_name_stands_for_a_metric(written: str, key: Key) -> None:
     ("written", "remedy"),
     [("p99(latancy)", "p99(latency)"), ("p98(latency)", "p99"), ("los", "did you mean `loss`"), ("", "goodput")],
 )
-def test_what_there_is_not_is_refused_with_what_there_is(written: str, remedy: str) -> None:
+def test_an_unknown_metric_is_refused_with_the_known_ones(written: str, remedy: str) -> None:
     with pytest.raises(UsageError) as refused:
         metric_named(written)
     assert remedy in (refused.value.remedy or "")

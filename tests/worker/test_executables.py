@@ -71,7 +71,7 @@ def test_the_first_folder_that_has_a_worker_wins(tmp_path: Path) -> None:
     assert executables.worker("built") == tmp_path / "target/release/middlemark-worker-built"
 
 
-def test_files_that_can_not_be_run_are_no_workers(tmp_path: Path) -> None:
+def test_files_that_are_not_executable_are_not_listed_as_workers(tmp_path: Path) -> None:
     install(tmp_path / "a", "toy").chmod(0o644)
     install(tmp_path / "a", "toy.d")
     (tmp_path / "a/middlemark-worker-folder").mkdir()
@@ -88,7 +88,7 @@ def test_a_missing_worker_is_said_with_the_reason_of_the_build(tmp_path: Path) -
         executables.worker("toy")
 
 
-def test_a_worker_is_asked_again_only_when_its_file_has_changed(tmp_path: Path) -> None:
+def test_a_worker_is_described_again_only_when_its_file_has_changed(tmp_path: Path) -> None:
     path = install(tmp_path / "a", "toy")
     for _ in range(3):
         assert description.describe(path).library.version == "1.2.3"

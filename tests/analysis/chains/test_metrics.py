@@ -119,7 +119,7 @@ def test_what_was_lost_missed_its_deadline(found: dict[str, ExperimentFindings])
     assert missed >= 0.95 * value(lossy, chain_subject("by_camera"), "loss_share") > 0.3
 
 
-def test_a_way_that_never_ended_has_taken_for_ever(found: dict[str, ExperimentFindings]) -> None:
+def test_a_path_that_never_ended_counts_as_infinitely_slow(found: dict[str, ExperimentFindings]) -> None:
     """A third of the ways is lost: their median stands, their 90th percentile is without end."""
     lossy = found["lossy"]
     usual = lossy.estimate(chain_subject("to_show"), "end_to_end_p50_ns")
@@ -145,7 +145,7 @@ def test_nodes_have_their_start_up_and_the_trial_the_last_one_s(found: dict[str,
     assert value(exact, node_subject("fuse"), "busy_share") == pytest.approx(0.2, abs=0.01)
 
 
-def test_chains_have_figures_that_can_be_asked_for() -> None:
+def test_chains_have_metrics_that_can_be_named() -> None:
     assert metric_named("p99(idle)").key("by_camera") == Key("chain:by_camera", "idle_p99_ns")
     assert metric_named("deadline_missed").key("by_camera") == Key("chain:by_camera", "deadline_missed_share")
     assert metric_named("start_up").key("by_camera") == Key("trial", "start_up_ns")

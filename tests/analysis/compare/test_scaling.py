@@ -36,7 +36,7 @@ def test_a_programmed_cost_per_byte_is_found_with_its_base(tmp_path: Path) -> No
     assert found.misfit_share < 0.2
 
 
-def test_two_sizes_are_no_line_to_speak_of(tmp_path: Path) -> None:
+def test_two_sizes_are_too_few_for_a_scaling_factor(tmp_path: Path) -> None:
     suite = SUITE.format(trials=3, sizes="1 kB, 10 kB")
     assert analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).scalings == ()
 

@@ -62,7 +62,7 @@ def test_a_message_without_a_way_is_set_aside_and_counted() -> None:
 
 
 @pytest.mark.parametrize("messages", [0, 3, 2000])
-def test_messages_are_chosen_evenly_and_no_more_than_asked(messages: int) -> None:
+def test_messages_are_chosen_evenly_and_at_most_the_requested_number(messages: int) -> None:
     chosen = [{"sent_ns": 10 * number, "received_ns": 10 * number + 5} for number in range(messages)]
     trace = KernelTrace(pl.DataFrame(schema=KERNEL_EVENTS_SCHEMA))
     received = pl.DataFrame([{**_message(), **each} for each in chosen], schema=MESSAGES_SCHEMA)

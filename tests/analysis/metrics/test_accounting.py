@@ -112,7 +112,7 @@ def test_runs_are_the_stretches_of_missing_messages(arrived: list[bool]) -> None
     assert run_lengths(np.ones(len(arrived), dtype=bool), np.array(arrived, dtype=bool)).tolist() == expected
 
 
-def test_a_sequence_number_that_was_never_sent_ends_no_run() -> None:
+def test_a_sequence_number_that_was_never_sent_does_not_end_a_loss_run() -> None:
     sent, received = np.isin(np.arange(7), [1, 2, 5, 6]), np.isin(np.arange(9), [6, 8])
     assert run_lengths(sent, received).tolist() == [3]
 

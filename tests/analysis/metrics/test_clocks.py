@@ -249,7 +249,7 @@ def test_a_search_takes_no_rate_as_carried_that_clocks_do_not_tell() -> None:
     assert said(clock_bound_ns=6.0 * MS, latency_from_intended_p99_ns=11.0 * MS) is Limit.LATENCY
 
 
-def test_no_further_trial_is_asked_for_what_clocks_do_not_tell(wide_folder: RunFolder) -> None:
+def test_no_further_trial_runs_for_a_metric_within_the_clocks_bound(wide_folder: RunFolder) -> None:
     suite = parse_suite(wide_folder.read_manifest().suite_text, file="apart.yaml")
     results = [read_result(folder) for folder in wide_folder.stored_trials()]
     experiments = list({each.trial.experiment.id: each.trial.experiment for each in results}.values())

@@ -69,7 +69,7 @@ def test_a_leak_beside_as_much_chance_is_found() -> None:
     assert sum(bool(each.lasts) for each in found) >= 36
 
 
-def test_a_leap_bends_nothing() -> None:
+def test_a_single_jump_does_not_change_the_slope() -> None:
     assert of(np.where(AT_S < 3, 1e7, 5e7)).slope.value == 0
 
 

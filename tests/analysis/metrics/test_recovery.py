@@ -86,7 +86,7 @@ def test_duplicates_count_from_the_repair_on(
 
 
 @pytest.mark.parametrize("kept_ns", [(), (100_000_000,)])
-def test_duplicates_of_which_nobody_knows_when_they_came_are_no_figure(
+def test_duplicates_without_an_instant_give_no_metric(
     trial: tuple[TrialRecord, pl.DataFrame], kept_ns: tuple[int, ...]
 ) -> None:
     record, received = cut(trial, 205_000_000, 505_000_000)

@@ -178,7 +178,7 @@ def test_a_document_that_says_what_can_not_be_is_refused(
 
 
 @pytest.mark.parametrize("text", ["", "[", "1", "[]", '{"computed_by": 1, "values": NaN}', "[" * 100_000])
-def test_a_document_that_is_none_is_refused(trial: TrialFolder, text: str) -> None:
+def test_an_invalid_document_is_refused(trial: TrialFolder, text: str) -> None:
     trial.metrics_path.write_text(text, encoding="utf-8")
     with pytest.raises(StoreError, match=r"metrics\.json"):
         read_stored(trial, trial.read_record())
@@ -205,7 +205,7 @@ TABLES: dict[str, pl.Expr] = {
 
 
 @pytest.mark.parametrize("altered", TABLES.values(), ids=TABLES)
-def test_values_that_are_no_distribution_are_refused(trial: TrialFolder, altered: pl.Expr) -> None:
+def test_values_that_are_not_a_distribution_are_refused(trial: TrialFolder, altered: pl.Expr) -> None:
     pl.read_parquet(trial.sketches_path).with_columns(altered).write_parquet(trial.sketches_path)
     with pytest.raises(StoreError):
         read_stored(trial, trial.read_record())

@@ -90,7 +90,7 @@ def test_so_many_searches_run_one_after_another_each_from_the_lowest(base: RunFi
     assert [len(each.outcomes) for each in lowest] == [3, 3]
 
 
-def test_each_trial_is_stored_with_the_step_that_its_search_asked_for(base: RunFindings) -> None:
+def test_each_trial_is_stored_with_the_step_of_its_search(base: RunFindings) -> None:
     trials = base.folder.read_manifest().trials
     stored = [read_result(base.folder.trial(trial.id)) for trial in trials]
     for block in range(2, trials[-1].block + 1):
@@ -126,7 +126,7 @@ def test_a_run_from_before_steps_were_stored_has_the_same_searches_and_goes_on_a
     assert more == base.folder.read_manifest().trials[len(before) :]
 
 
-def test_two_runs_are_compared_by_what_each_middleware_carries(base: RunFindings, head: RunFindings) -> None:
+def test_two_runs_are_compared_by_the_capacity_of_each_middleware(base: RunFindings, head: RunFindings) -> None:
     found = compare_usual_metrics(pair_runs(base, head).pairs, 0.05)
     assert [each.metric.name for each in found] == ["capacity"] * 2
     slower = compared_of(found, "slow")
@@ -226,7 +226,7 @@ def test_what_is_carried_at_the_end_of_a_search_is_a_lower_end_alone(*, paired: 
     assert "wider bounds" in neither.reason
 
 
-def test_what_carries_nothing_is_surely_less(base: RunFindings) -> None:
+def test_a_side_that_sustains_nothing_is_significantly_less(base: RunFindings) -> None:
     nothing, some = known([0.0] * 3, [10.0] * 3), known([100.0] * 3, [110.0] * 3)
     found = ratio(some, nothing, paired=True)
     assert isinstance(found, Difference)

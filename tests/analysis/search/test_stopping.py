@@ -96,7 +96,7 @@ def test_a_rule_can_name_its_figures_and_their_widths(blocks: int) -> None:
 
 
 @pytest.mark.parametrize(("confidence", "trials"), [(0.95, 6), (0.99, 8), (0.5, 2)])
-def test_there_is_no_width_before_an_interval_covers_what_is_asked(confidence: float, trials: int) -> None:
+def test_there_is_no_width_before_an_interval_has_the_requested_coverage(confidence: float, trials: int) -> None:
     values = np.linspace(1, 1.01, trials)
     assert first_look(confidence) == trials
     assert relative_width(values[:-1], confidence) is None

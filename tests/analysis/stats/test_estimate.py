@@ -58,7 +58,7 @@ def test_three_trials_give_their_range_and_say_that_it_covers_three_quarters() -
 
 
 @pytest.mark.parametrize(("n", "expected"), [(2, 0.5), (3, 0.75), (5, 0.9375), (6, 0.95), (30, 0.95)])
-def test_coverage_is_that_of_the_sign_test_and_never_above_what_was_asked(n: int, expected: float) -> None:
+def test_coverage_is_that_of_the_sign_test_and_at_most_the_requested_one(n: int, expected: float) -> None:
     assert coverage(n) == expected
 
 

@@ -162,7 +162,7 @@ def test_counts_that_can_not_be_have_no_interval(events: list[int], sizes: list[
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=2, max_size=12))
-def test_of_counts_that_can_be_the_interval_holds_the_share_and_lies_within_0_and_1(
+def test_the_interval_of_a_share_holds_it_and_lies_within_0_and_1(
     counts: list[tuple[int, int]],
 ) -> None:
     events = np.array([own for own, _ in counts])

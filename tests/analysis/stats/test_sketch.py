@@ -56,7 +56,7 @@ def test_pooled_trials_are_those_of_their_samples_together() -> None:
     assert (found.values[0], found.values[-1]) == (together[0], together[-1])
 
 
-def test_a_lost_message_has_taken_for_ever() -> None:
+def test_a_lost_message_counts_as_infinitely_slow() -> None:
     samples = np.arange(1, 981)
     found = exact_sketch(samples, lost=20)
     assert found.quantile(0.5) == Measured(500.0, 1000)

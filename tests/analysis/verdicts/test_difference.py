@@ -68,7 +68,7 @@ def test_an_unpaired_ratio_is_scipys_welch_test(first: list[float], second: list
 
 @pytest.mark.parametrize("n_blocks", [1, 2])
 @pytest.mark.parametrize("paired", [True, False])
-def test_two_blocks_are_no_evidence(n_blocks: int, *, paired: bool) -> None:
+def test_two_blocks_are_not_enough_for_a_verdict(n_blocks: int, *, paired: bool) -> None:
     found = ratio(known([10.0, 10.1][:n_blocks]), known([20.0, 20.2][:n_blocks]), paired=paired)
     assert isinstance(found, NoDifference)
     assert "fewer than 3" in found.reason

@@ -88,7 +88,7 @@ def test_a_late_joiner_is_not_there_before_its_time(campaign: Campaign) -> None:
     assert {each.subscriber for each in record.first_message} == {0, 2}
 
 
-def test_a_timeline_that_names_a_service_which_the_trial_has_not_is_not_applicable(campaign: Campaign) -> None:
+def test_a_timeline_with_a_service_that_the_trial_lacks_is_not_applicable(campaign: Campaign) -> None:
     record = faulty(campaign, "{at: 100 ms, do: kill, of: broker_0}")
     assert record.outcome == NotApplicable(capability="faults", reason="this trial has no broker_0")
 

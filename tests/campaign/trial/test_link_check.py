@@ -72,7 +72,7 @@ def judged(asked: Direction, measured: Measured, folder: Path, patch: pytest.Mon
         ({"delay_ns": 20 * MS}, found(), "the round trip takes 20 ms, requested: 30 ms"),
     ],
 )
-def test_what_was_asked_of_a_link_and_not_found_makes_the_trial_invalid(
+def test_a_link_that_is_not_as_requested_makes_the_trial_invalid(
     asked: dict[str, float], measured: Measured, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (reason,) = judged(Direction.model_validate({"delay_ns": 10 * MS} | asked), measured, tmp_path, monkeypatch)
@@ -80,7 +80,7 @@ def test_what_was_asked_of_a_link_and_not_found_makes_the_trial_invalid(
     assert reason.text.startswith(f"host_0/lan before the trial: {said}")
 
 
-def test_a_trial_whose_link_is_as_asked_is_not_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_that_is_as_requested_leaves_the_trial_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Direction(delay_ns=10 * MS, jitter_ns=2 * MS, duplication=0.01, reordering=0.1)
     measured = found(spread_ns=4 * MS, duplicates=20, overtaking=200, reordered=1800)
     assert judged(asked, measured, tmp_path, monkeypatch) == ()
@@ -133,7 +133,7 @@ def test_a_route_through_which_nothing_comes_ends_its_trial_before_it_begins(mon
     assert "far – farther over cable before the trial: no reply from the other end" in over.value.outcome.detail
 
 
-def test_a_machine_on_which_the_probe_fails_is_told_and_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_probe_that_fails_on_a_machine_is_reported_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 
     def failing(*_: object) -> Measured:

@@ -189,7 +189,7 @@ def test_a_service_is_told_the_queue_and_patience_and_whether_any_stream_blocks(
         assert (service.congestion, service.queue_bytes, service.patience_ns) == wanted
 
 
-def test_a_plan_from_before_queue_and_patience_were_asked_for_has_the_defaults() -> None:
+def test_a_plan_older_than_queue_and_patience_has_the_defaults() -> None:
     trial = planned("workloads: imu")
     (stream,) = trial.experiment.streams
     before = stream.model_copy(update={"qos": stream.qos.model_copy(update={"patience_ns": None, "queue_bytes": None})})
@@ -198,7 +198,7 @@ def test_a_plan_from_before_queue_and_patience_were_asked_for_has_the_defaults()
     assert told == specs(trial).applications["publisher_0"]
 
 
-def test_a_search_for_the_highest_rate_has_room_for_every_sample_as_it_judges_each() -> None:
+def test_a_search_for_the_highest_rate_reserves_memory_for_every_sample() -> None:
     text = (
         "workloads: [{workload: stream, pattern: capacity, size: 64 B, search: {lowest: 10 kHz, highest: 20 kHz}}]\n"
         "windows: {window: 2 s}\nrecording: {samples: 500}"
@@ -214,6 +214,6 @@ def test_a_stream_with_fewer_messages_than_another_says_so() -> None:
     assert 0 < (messages["seldom"] or 0) < told.recording.messages
 
 
-def test_a_worker_that_does_not_say_what_takes_a_port_is_told_no_messages_of_streams() -> None:
+def test_where_each_endpoint_takes_a_port_streams_get_no_message_bound() -> None:
     told = specs(planned(MIXED), described(ports="endpoints")).applications["sink"]
     assert {stream.messages for stream in told.streams} == {None}

@@ -79,7 +79,7 @@ def test_describe_shows_which_security_there_is_and_why_not() -> None:
     assert "encrypted no It passes plain datagrams." in shown
 
 
-def test_describe_of_what_there_is_not_says_what_there_is() -> None:
+def test_describe_refuses_an_unknown_name_with_the_known_ones() -> None:
     answer = RUNNER.invoke(app, ["describe", "nonesuch"])
     assert isinstance(answer.exception, EnvironmentNotReady)
     assert "there are: fake" in str(answer.exception)

@@ -44,7 +44,7 @@ def test_the_drawing_goes_into_a_file(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8").startswith("<svg")
 
 
-def test_what_is_neither_a_topology_nor_a_file_is_answered_with_what_there_is() -> None:
+def test_an_unknown_topology_is_refused_with_the_known_names() -> None:
     answer = RUNNER.invoke(app, ["topology", "show", "routed-4"])
     assert isinstance(answer.exception, UsageError)
     assert "did you mean `routed-3`?" in (answer.exception.remedy or "")

@@ -97,7 +97,7 @@ def test_what_a_middleware_can_not_do_is_accepted() -> None:
         "no trials",
     ],
 )
-def test_what_can_not_be_asked_for_is_a_usage_error(arguments: list[str], said: str) -> None:
+def test_a_wrong_command_line_is_a_usage_error(arguments: list[str], said: str) -> None:
     suite(suite_text())
     done = middlemark(*arguments)
     assert done.returncode == ExitCode.USAGE

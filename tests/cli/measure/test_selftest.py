@@ -28,7 +28,7 @@ def run(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> RunFolder
     return folder
 
 
-def test_a_stored_run_is_dealt_to_equal_sides_and_the_rate_is_stated(run: RunFolder) -> None:
+def test_a_stored_run_is_split_into_equal_sides_and_the_rate_is_stated(run: RunFolder) -> None:
     answer = RUNNER.invoke(app, ["selftest", "--from", str(run.path), "--blocks", "3", "--json"])
     assert answer.exit_code == 0, answer.exception
     figures = {each["figure"]: each for each in json.loads(answer.stdout)["figures"]}

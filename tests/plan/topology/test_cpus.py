@@ -92,7 +92,7 @@ def test_the_cpus_of_a_machine_behind_ssh_are_its_own_business() -> None:
         ("{level: 50 %, hosts: publishers}", "C2-2", ("local",)),
     ],
 )
-def test_the_hosts_whose_applications_have_the_asked_role_are_loaded(
+def test_the_hosts_whose_applications_have_the_requested_role_are_loaded(
     load: str, topology: str, expected: tuple[str, ...]
 ) -> None:
     text = f"suite: mine\nmiddlewares: udp\nworkloads: imu\ntopologies: {topology}\nconditions: {{cpu_load: {load}}}\n"

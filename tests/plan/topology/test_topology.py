@@ -181,7 +181,7 @@ conditions: {link: {rate: 1 Mbit/s, trace: {points: [{at: 0 s}, {at: 1 s, delay:
 
 
 @pytest.mark.parametrize("way", ["distance: 5 m", "farthest: 400 m, speed: 100 m/s"])
-def test_what_is_asked_of_one_direction_holds_beside_a_mobility(way: str) -> None:
+def test_a_property_of_one_direction_holds_beside_a_mobility(way: str) -> None:
     asked = f"mobility: {{{way}}}, queue: 9, outgoing: {{duplication: 10 %}}, incoming: {{queue: 7}}"
     link, _ = planned(f"topologies: {{topology: D1-1, link: {{{asked}}}}}\nwindows: {{window: 8 s}}").links
     points = [(link.outgoing, link.incoming), *((point.outgoing, point.incoming) for point in link.trace)]

@@ -80,7 +80,7 @@ def test_a_single_setting_has_no_map(runs: SharedRuns) -> None:
     assert maps(runs.findings(suite, {"one": Behaviour()})) == []
 
 
-def test_many_sections_are_closed_until_asked_for_and_every_cell_leads_to_one(page: str) -> None:
+def test_many_sections_begin_closed_and_every_cell_links_to_one(page: str) -> None:
     sections = set(re.findall(r'<section id="([^"]+)" class="workload"[^>]*>', page))
     assert len(sections) == 16 > CROWDED
     assert page.count('<details class="body">') == 16

@@ -12,6 +12,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.figures import figures
 from middlemark.report.output.html import render
+from middlemark.report.output.markup import marked
 from report_page import opened
 from run_builder import build_run
 from shared_runs import SharedRuns
@@ -37,10 +38,15 @@ def without_n(findings: RunFindings) -> set[str]:
         name for name, chart in drawn.items() if PLANNED not in name and not re.search(r"\bn = \d", chart.caption)
     }
     page = opened(render(findings))
-    captions = [html.unescape(re.sub(r"<details.*", "", each, flags=re.DOTALL)) for each in CAPTION.findall(page)]
+    captions = [_shown(re.sub(r"<details.*", "", each, flags=re.DOTALL)) for each in CAPTION.findall(page)]
     assert len(captions) == len(drawn)
-    assert all(any(chart.caption in caption for caption in captions) for chart in drawn.values())
+    assert all(any(_shown(marked(chart.caption)) in caption for caption in captions) for chart in drawn.values())
     return silent
+
+
+def _shown(markup: str) -> str:
+    """What a reader sees of it."""
+    return html.unescape(re.sub(r"<[^>]*>", "", markup))
 
 
 CAPTION = re.compile(r"<figcaption>(.*?)</figcaption>", re.DOTALL)

@@ -52,7 +52,7 @@ def test_so_do_base_and_head(findings: RunFindings) -> None:
     assert base.key != head.key
 
 
-def test_middlewares_that_share_a_colour_because_there_are_many_differ_in_their_dash(findings: RunFindings) -> None:
+def test_middlewares_that_share_a_colour_have_different_dashes(findings: RunFindings) -> None:
     first = findings.experiments[0].experiment
     many = [first.model_copy(update={"id": str(n), "middleware": f"m{n:02}"}) for n in range(COLOURS + 2)]
     shown = {(each.colour, each.dash) for each in series_by_experiment(findings.manifest, many).values()}
@@ -104,6 +104,6 @@ def test_what_is_not_the_systems_has_no_age() -> None:
     assert library_words(Library(name="zenoh", version="1.10.2", origin="crate"), date(2026, 1, 1)) == "zenoh 1.10.2"
 
 
-def test_a_day_that_is_none_is_refused_when_a_run_is_read() -> None:
+def test_an_invalid_date_is_refused_when_a_run_is_read() -> None:
     with pytest.raises(ValidationError, match="released"):
         Library(name="fastrtps", version="2.9.1", origin="system", released="last year")

@@ -126,7 +126,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def test_of_many_settings_what_is_folded_is_unpacked_and_drawn_once_it_is_asked_for(many: Path, tmp_path: Path) -> None:
+def test_folded_settings_are_unpacked_and_drawn_when_they_are_opened(many: Path, tmp_path: Path) -> None:
     page = many.read_text(encoding="utf-8")
     assert "Outliers" not in page
     opened = many.with_name("opened.html")

@@ -61,7 +61,7 @@ def test_only_figures_whose_axis_names_nobody_have_a_legend(golden: RunFindings)
 
 
 @pytest.mark.parametrize(("kind", "magic"), [(ReportFormat.PNG, b"\x89PNG\r\n"), (ReportFormat.PDF, b"%PDF-")])
-def test_figures_are_of_the_kind_that_was_asked_for(
+def test_charts_are_written_in_the_requested_format(
     golden: RunFindings, tmp_path: Path, kind: ReportFormat, magic: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     who = series_by_experiment(golden.manifest, (each.experiment for each in golden.experiments))

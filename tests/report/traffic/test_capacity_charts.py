@@ -43,7 +43,7 @@ def test_the_knee_is_marked_on_the_median_and_said_in_the_caption(findings: RunF
     assert "n = 3 trials at each load." in chart.caption
 
 
-def test_where_there_is_none_nothing_is_marked_or_said(findings: RunFindings) -> None:
+def test_without_a_knee_nothing_is_marked_or_said(findings: RunFindings) -> None:
     chart = drawn(findings, bent=False)
     assert "knees" not in chart.spec["datasets"]
     assert "knee" not in chart.caption

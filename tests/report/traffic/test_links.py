@@ -61,7 +61,7 @@ def findings(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> RunF
     return analyse(run)
 
 
-def test_what_was_asked_stands_beside_what_was_measured_before_and_after(findings: RunFindings) -> None:
+def test_requested_link_properties_stand_beside_the_measured_ones(findings: RunFindings) -> None:
     table = link_table(findings.comparisons[0])
     assert table is not None
     assert table.headings[4:] == ("round trip, ms", "outgoing loss, %", "problem")
@@ -71,7 +71,7 @@ def test_what_was_asked_stands_beside_what_was_measured_before_and_after(finding
     assert after[-1] == "the round trip is too long"
 
 
-def test_copies_order_and_spread_stand_in_the_table_where_they_were_asked(runs: SharedRuns, tmp_path: Path) -> None:
+def test_duplication_order_and_jitter_are_in_the_table_where_requested(runs: SharedRuns, tmp_path: Path) -> None:
     suite = SUITE.replace("loss: 1 %", "jitter: 1 ms, incoming: {duplication: 2 %, reordering: 5 %}")
     run = runs.copy(tmp_path / "run", suite, {"one": Behaviour()})
     shares = {"outgoing_loss_share": 0, "incoming_duplicated_share": 0.02, "incoming_overtaking_share": 0.05}
@@ -91,7 +91,7 @@ def test_copies_order_and_spread_stand_in_the_table_where_they_were_asked(runs: 
     assert (found["incoming duplicated, %"], found["incoming overtaking, %"]) == ("2", "5")
 
 
-def test_in_the_terminal_links_that_are_as_asked_are_one_line(runs: SharedRuns, tmp_path: Path) -> None:
+def test_in_the_terminal_links_as_requested_are_one_line(runs: SharedRuns, tmp_path: Path) -> None:
     run = runs.copy(tmp_path / "run", SUITE, {"one": Behaviour()})
     probe(run, (20_100_000, 20_300_000, 20_200_000))
     (line,) = link_lines(analyse(run).comparisons[0])
@@ -99,7 +99,7 @@ def test_in_the_terminal_links_that_are_as_asked_are_one_line(runs: SharedRuns, 
     assert line == f"links as requested, before and after each trial: {asked} (made by netem on the host's end)"
 
 
-def test_in_the_terminal_each_measurement_is_a_line_where_one_is_not_as_asked(findings: RunFindings) -> None:
+def test_in_the_terminal_each_measurement_is_a_line_where_one_is_not_as_requested(findings: RunFindings) -> None:
     before, after = link_lines(findings.comparisons[0])
     asked = "host_0 – lan, requested delay 10 ms, loss 1 %, made by netem on the host's end"
     assert before == f"{asked}; before: round trip 20.2 (20.1–20.3) ms, outgoing loss 1 %"

@@ -28,7 +28,7 @@ def test_without_chance_there_is_one_count() -> None:
     assert frames(100, 1, 1) == (100, 100)
 
 
-def test_a_chance_between_two_shares_has_the_least_of_one_and_the_most_of_the_other() -> None:
+def test_a_share_between_two_has_the_lower_bound_of_one_and_the_upper_of_the_other() -> None:
     assert frames(2000, 0.01, 0.1) == (frames(2000, 0.01, 0.01)[0], frames(2000, 0.1, 0.1)[1])
 
 

@@ -145,7 +145,7 @@ def test_no_copy_comes_of_what_is_lost_or_damaged() -> None:
     [("duplication", "duplicates"), ("loss", "lost")],
 )
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.1])
-def test_a_link_that_is_as_asked_is_refused_no_more_than_once_in_a_thousand_probes(
+def test_a_link_that_is_as_requested_is_refused_at_most_once_in_a_thousand_probes(
     asked: str, counted: str, share: float
 ) -> None:
     one_way = Link(host="camera", network="lan", outgoing=Direction.model_validate({asked: share}), offloads=False)
@@ -187,7 +187,7 @@ def test_frames_that_overtake_unasked_are_not_of_the_link_that_was_asked() -> No
     assert "1 overtook others" in str(link_verdict(link(loss=0.01), measured(0, train(lost=20, overtaking=1))))
 
 
-def test_where_the_delay_is_shorter_than_between_two_frames_none_has_to_overtake() -> None:
+def test_with_a_delay_shorter_than_the_interval_no_frame_has_to_overtake() -> None:
     asked = link(delay_ns=MS // 10, reordering=0.1)
     assert link_verdict(asked, measured(0, train(overtaking=0))) is None
     assert link_verdict(asked, measured(0, train(overtaking=300))) is not None

@@ -146,7 +146,10 @@ fn accept_waiting(spec: &ApplicationSpec) -> Result<(), Refusal> {
     })?;
     let patience: BTreeSet<_> = blocking().map(|stream| stream.qos.patience_ns).collect();
     require(patience.len() <= 1, "patience", || {
-        let each: Vec<_> = patience.iter().map(|ns| format!("{:?}", Duration::from_nanos(*ns))).collect();
+        let each: Vec<_> = patience
+            .iter()
+            .map(|ns| format!("{:?}", Duration::from_nanos(*ns)))
+            .collect();
         format!(
             "{}: a session waits equally long for all streams that block (wait_before_close)",
             each.join(" and ")

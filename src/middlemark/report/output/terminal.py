@@ -11,6 +11,7 @@ from textwrap import fill, wrap
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
@@ -152,7 +153,15 @@ def _print_comparison(
 
 def _print_ranking(ranking: Ranking, console: Console) -> None:
     """The lines that have a rank; those that have none are printed below with the reason."""
-    left_out = {Terminal.NEVER} if console.width >= WIDE else {Terminal.NEVER, Terminal.WHERE_WIDE}
+    grid = _ranking_grid(ranking, {Terminal.NEVER})
+    unbounded = console.options.update(max_width=10 * WIDE)
+    if console.width < max(WIDE, Measurement.get(console, unbounded, grid).maximum):
+        grid = _ranking_grid(ranking, {Terminal.NEVER, Terminal.WHERE_WIDE})
+    if grid.row_count:
+        console.print(grid)
+
+
+def _ranking_grid(ranking: Ranking, left_out: set[Terminal]) -> Grid:
     columns = [column for column in ranking.columns if column.in_terminal not in left_out]
     grid = _grid()
     grid.add_column("", justify="right", no_wrap=True)
@@ -172,8 +181,7 @@ def _print_ranking(ranking: Ranking, console: Console) -> None:
                 for place, column in enumerate(columns)
             )
             grid.add_row(Text(line.rank, "bold"), name, *cells)
-    if grid.row_count:
-        console.print(grid)
+    return grid
 
 
 def _print_conditions(comparison: Comparison, series_of: Mapping[str, Series], console: Console) -> None:
@@ -194,7 +202,7 @@ def _print_conditions(comparison: Comparison, series_of: Mapping[str, Series], c
 def _print_observed(comparison: Comparison, series_of: Mapping[str, Series], console: Console) -> None:
     lines = observed_lines(comparison, series_of)
     if lines:
-        console.print(Text("seen from outside", "dim"))
+        console.print(Text("observed from outside", "dim"))
     for line in lines:
         _print_line(Text(line, "dim"), console)
 
