@@ -50,7 +50,7 @@ def stored(run: RunFolder) -> dict[str, int]:
     return {folder.id: folder.record_path.stat().st_mtime_ns for folder in run.stored_trials()}
 
 
-def test_searches_that_are_interrupted_repeatedly_repeat_no_trial_and_find_the_capacity(tmp_path: Path) -> None:
+def test_searches_interrupted_repeatedly_repeat_no_trial_and_find_the_capacity(tmp_path: Path) -> None:
     install_worker_that_carries(50, tmp_path / "workers")
     install_worker_that_carries(80, tmp_path / "base")
     loaded = LoadedSuite(file="staged.yaml", text=TEXT, suite=parse_suite(TEXT, file="staged.yaml"))
