@@ -210,7 +210,7 @@ fn in_pattern(case: &Case, pattern: Pattern, request: Request) -> Result<Option<
     }
 }
 
-fn overwriting(qos: &mut Qos) {
+pub(crate) fn overwriting(qos: &mut Qos) {
     qos.history = History::KeepLast { depth: 16 };
     qos.congestion = Congestion::Drop;
 }

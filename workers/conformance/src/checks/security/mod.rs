@@ -4,6 +4,7 @@
 mod credentials;
 mod stranger;
 
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
@@ -11,6 +12,7 @@ use anyhow::{Context, Result, ensure};
 use middlemark_contract::{Identity, Pattern, PatternSpec, SecurityDescription, SecurityLevel};
 
 use crate::case::{Answer, Case};
+use crate::checks::delivery::{overwriting, refused_as};
 use crate::checks::security::credentials::Credentials;
 use crate::checks::security::stranger::{Stranger, keep_out};
 use crate::place::Place;
@@ -22,7 +24,7 @@ use crate::trial::Trial;
 pub(crate) fn messages_pass(case: &Case) -> Result<Answer> {
     lacking_levels_are_refused(case)?;
     at_each_level(case, |described| {
-        passes(case, Request::new(case).endpoints(2, 2), described.level)
+        passes(case, &Request::new(case).endpoints(2, 2), described.level)
     })
 }
 
@@ -44,8 +46,11 @@ pub(crate) fn answers_pass(case: &Case) -> Result<Answer> {
         patience_ns: 1_000_000_000,
         messages: None,
     };
-    at_each_level(case, |described| {
-        passes(case, Request::new(case).pattern(ping_pong), described.level)
+    let asked = Request::new(case).pattern(ping_pong);
+    at_each_level(case, |described| match passes(case, &asked, described.level) {
+        // As without security: an answer that overwrites never waits.
+        Err(error) if refused_as(&error, "delivery") => passes(case, &asked.clone().qos(overwriting), described.level),
+        outcome => outcome,
     })
 }
 
@@ -61,7 +66,7 @@ pub(crate) fn strangers_are_kept_out(case: &Case) -> Result<Answer> {
                 Stranger::AnotherUser => described.identity == Identity::User,
             };
             if is_one {
-                keep_out(case, described.level, stranger).with_context(|| format!("{stranger:?}"))?;
+                until_met(|| keep_out(case, described.level, stranger)).with_context(|| format!("{stranger:?}"))?;
             }
         }
         Ok(())
@@ -94,7 +99,36 @@ pub(crate) fn secured<'a>(
     Ok(trial)
 }
 
-fn passes(case: &Case, request: Request, level: SecurityLevel) -> Result<()> {
+/// Not all who should have heard each other have.
+#[derive(Debug)]
+struct Unmet;
+
+impl fmt::Display for Unmet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("not all have met")
+    }
+}
+
+/// How often a trial is made in which not all meet. There are libraries whose handshake at times never ends where several
+/// start at once, which is a result of a campaign and says nothing of who is let in.
+const ATTEMPTS: usize = 3;
+
+/// Makes a trial until all have met in it; the last failure where they never do.
+fn until_met(attempt: impl Fn() -> Result<()>) -> Result<()> {
+    for _ in 1..ATTEMPTS {
+        match attempt() {
+            Err(error) if error.is::<Unmet>() => {}
+            outcome => return outcome,
+        }
+    }
+    attempt()
+}
+
+fn passes(case: &Case, request: &Request, level: SecurityLevel) -> Result<()> {
+    until_met(|| passes_at_once(case, request.clone(), level))
+}
+
+fn passes_at_once(case: &Case, request: Request, level: SecurityLevel) -> Result<()> {
     let place = Place::claim()?;
     let credentials = Credentials::made(case, &place, &request, level)?;
     let mut trial = secured(case, &place, request, &credentials)?;
@@ -107,7 +141,7 @@ fn passes(case: &Case, request: Request, level: SecurityLevel) -> Result<()> {
             "{name} states {stated:?} as its level of security"
         );
     }
-    trial.meet()?;
+    trial.meet().context(Unmet)?;
     let outcome = trial.measure()?;
     outcome.check()?;
     trial.stop()?;

@@ -9,7 +9,7 @@ use middlemark_contract::{ApplicationCommand, ApplicationEvent, Security, Securi
 use crate::application::Application;
 use crate::case::Case;
 use crate::checks::security::credentials::Credentials;
-use crate::checks::security::secured;
+use crate::checks::security::{Unmet, secured};
 use crate::place::Place;
 use crate::request::Request;
 use crate::trial::{Trial, now_ns};
@@ -58,7 +58,7 @@ pub(crate) fn keep_out(case: &Case, level: SecurityLevel, stranger: Stranger) ->
         .iter_mut()
         .try_for_each(|each| each.process.say(&ApplicationCommand::Start { at_ns: now_ns() }))?;
     trial.start_all()?;
-    trial.meet()?;
+    trial.meet().context(Unmet)?;
     strangers
         .iter_mut()
         .try_for_each(|each| each.process.say(&ApplicationCommand::Approach))?;
