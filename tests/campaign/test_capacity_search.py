@@ -16,9 +16,8 @@ from middlemark.plan.schedule import Load
 from middlemark.results.progress import Event, TrialStarted
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
-from staged import install_fake_worker, suite_text
+from staged import install_worker_that_carries, suite_text
 
-LIMIT, PUNCTUALITY = "CARRIES_HZ = 1e9", "IS_PUNCTUAL = False"
 SEARCH = "{lowest: 20 Hz, highest: 200 Hz, precision: 50 %, latency: 1 s, confirm: 1}"
 TEXT = suite_text().replace(
     "workloads: [", f"workloads: [{{workload: stream, pattern: capacity, size: 100 B, search: {SEARCH}}}, "
@@ -35,15 +34,6 @@ class Impatient:
         self.started += isinstance(event, TrialStarted)
         if isinstance(event, TrialStarted) and self.started == 3:
             os.kill(os.getpid(), signal.SIGINT)
-
-
-def install_worker_that_carries(rate_hz: int, folder: Path) -> None:
-    install_fake_worker(folder)
-    worker = folder / "middlemark-worker-fake"
-    text = worker.read_text()
-    assert LIMIT in text
-    assert PUNCTUALITY in text
-    worker.write_text(text.replace(LIMIT, f"CARRIES_HZ = {rate_hz}").replace(PUNCTUALITY, "IS_PUNCTUAL = True"))
 
 
 def stored(run: RunFolder) -> dict[str, int]:

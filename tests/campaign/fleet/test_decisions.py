@@ -12,19 +12,12 @@ from middlemark.campaign.fleet.front import connected
 from middlemark.campaign.order import order_suite
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
-from staged import install_fake_worker, suite_text
+from staged import install_worker_that_carries, suite_text
 
 SEARCH = "{lowest: 20 Hz, highest: 200 Hz, precision: 50 %, latency: 1 s, confirm: 1}"
 TEXT = suite_text().replace(
     "workloads: [", f"workloads: [{{workload: stream, pattern: capacity, size: 100 B, search: {SEARCH}}}, "
 )
-
-
-def install_worker_that_carries(rate_hz: int, folder: Path) -> None:
-    install_fake_worker(folder)
-    worker = folder / "middlemark-worker-fake"
-    text = worker.read_text().replace("CARRIES_HZ = 1e9", f"CARRIES_HZ = {rate_hz}")
-    worker.write_text(text.replace("IS_PUNCTUAL = False", "IS_PUNCTUAL = True"))
 
 
 @pytest.mark.timeout(300)  # a dozen trials after one another, each a campaign of its own

@@ -76,3 +76,13 @@ def marked_processes() -> set[int]:
             if state in variables and any(variable.startswith(b"MIDDLEMARK_MARK=") for variable in variables):
                 found.add(int(folder.name))
     return found
+
+
+def install_worker_that_carries(rate_hz: int, folder: Path) -> None:
+    install_fake_worker(folder)
+    worker = folder / "middlemark-worker-fake"
+    text = worker.read_text()
+    limit, punctuality = "CARRIES_HZ = 1e9", "IS_PUNCTUAL = False"
+    assert limit in text
+    assert punctuality in text
+    worker.write_text(text.replace(limit, f"CARRIES_HZ = {rate_hz}").replace(punctuality, "IS_PUNCTUAL = True"))
