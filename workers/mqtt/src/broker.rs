@@ -17,9 +17,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use middlemark_contract::ServiceSpec;
+use middlemark_credentials::SecretFolder;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
-use crate::{configuration, program};
+use crate::{configuration, credentials, program};
 
 /// How long the broker may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -66,6 +67,15 @@ pub(crate) enum BrokerError {
     },
 }
 
+/// Mosquitto reads users and rules once, from files; none where it is open to all.
+fn secrets(spec: &ServiceSpec) -> io::Result<Option<SecretFolder>> {
+    let process = format!("{}_{}", spec.service, spec.index);
+    let security = spec.security.as_ref();
+    security
+        .map(|security| SecretFolder::write(&spec.rendezvous.folder, &process, &security.files))
+        .transpose()
+}
+
 fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> BrokerError {
     let doing = doing.into();
     move |source| BrokerError::System { doing, source }
@@ -88,7 +98,17 @@ impl Mosquitto {
             let place = (broker.address, configuration::port(&spec.rendezvous, broker.index));
             wait_listening(place.into()).map_err(system(format!("waiting for the linked broker {}", broker.index)))?;
         }
-        let settings = configuration::settings(spec, options);
+        let secrets = secrets(spec).map_err(system("writing the users and their rules"))?;
+        let mut settings = configuration::settings(spec, options);
+        if let Some(secrets) = &secrets {
+            settings.extend([
+                (
+                    "password_file",
+                    secrets.path(credentials::PASSWORDS).display().to_string(),
+                ),
+                ("acl_file", secrets.path(credentials::RULES).display().to_string()),
+            ]);
+        }
         let file = spec.rendezvous.folder.join(format!("mosquitto-{}.conf", spec.index));
         fs::write(&file, configuration::render(&settings)).map_err(system(format!("writing {}", file.display())))?;
         let mut child = spawn(&program, &file).map_err(system(format!("starting {}", program.display())))?;
@@ -120,11 +140,11 @@ impl Mosquitto {
         if options.text("transport") == "unix" {
             let stream = UnixStream::connect(&self.socket)?;
             stream.set_read_timeout(Some(PATIENCE))?;
-            return greet(stream);
+            return greet(stream, spec.security.is_some());
         }
         let stream = TcpStream::connect((spec.address(), configuration::port(&spec.rendezvous, spec.index)))?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        greet(stream)
+        greet(stream, spec.security.is_some())
     }
 
     fn end(&mut self) -> Result<(), BrokerError> {
@@ -178,14 +198,18 @@ impl Drop for Mosquitto {
 }
 
 /// Connects as a client of MQTT 3.1.1 with a clean session and no name, and leaves again.
-fn greet(mut stream: impl Read + Write) -> io::Result<()> {
+fn greet(mut stream: impl Read + Write, knows_strangers: bool) -> io::Result<()> {
     const CONNECT: &[u8] = b"\x10\x0c\x00\x04MQTT\x04\x02\x00\x0a\x00\x00";
     const ACCEPTED: [u8; 4] = [0x20, 0x02, 0x00, 0x00];
+    const NOT_AUTHORISED: [u8; 4] = [0x20, 0x02, 0x00, 0x05];
     const DISCONNECT: &[u8] = b"\xe0\x00";
     stream.write_all(CONNECT)?;
     let mut answer = [0; 4];
     stream.read_exact(&mut answer)?;
-    if answer != ACCEPTED {
+    if knows_strangers && answer == NOT_AUTHORISED {
+        return Ok(());
+    }
+    if knows_strangers || answer != ACCEPTED {
         return Err(io::Error::other(format!("it answered {answer:?} instead of accepting")));
     }
     stream.write_all(DISCONNECT)

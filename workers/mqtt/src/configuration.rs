@@ -55,7 +55,7 @@ pub(crate) fn settings(spec: &ServiceSpec, options: &Options) -> Vec<(&'static s
         ("user", "root".to_owned()),
         ("log_dest", "stderr".to_owned()),
         ("log_timestamp", "false".to_owned()),
-        ("allow_anonymous", "true".to_owned()),
+        ("allow_anonymous", spec.security.is_none().to_string()),
         ("set_tcp_nodelay", options.boolean("broker_tcp_nodelay").to_string()),
         (
             "max_inflight_messages",

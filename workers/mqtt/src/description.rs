@@ -2,8 +2,8 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern, Per,
-    PortHolders, Reliability, ServiceNeed,
+    Durability, HistoryKind, Identity, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
+    Per, PortHolders, Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -70,10 +70,18 @@ fn capabilities() -> Capabilities {
         // The buffer is moved to the client without a copy, but it is not the client's own memory.
         zero_copy: false,
         same_process: true,
-        security: vec![],
-        lacking_security: LackingSecurity::of_all(
-            "Mosquitto can do both, but this worker configures neither certificates nor passwords yet",
-        ),
+        security: vec![SecurityDescription {
+            level: SecurityLevel::Authenticated,
+            how: "Each application has a user and a password, which it sends in the clear, and Mosquitto's rules (acl_file) let \
+                  a user write and read the topics of its own endpoints alone."
+                .into(),
+            identity: Identity::Credentials,
+            by_stream: true,
+        }],
+        lacking_security: vec![LackingSecurity {
+            level: SecurityLevel::Encrypted,
+            reason: "Mosquitto and rumqttc can do TLS, but this worker configures no certificates yet".into(),
+        }],
         between_hosts: true,
     }
 }

@@ -5,6 +5,7 @@
 mod broker;
 mod client;
 mod configuration;
+mod credentials;
 mod description;
 mod level;
 mod link;
@@ -16,8 +17,8 @@ mod session;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
-use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_contract::{ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
 
 struct Mqtt;
 
@@ -45,6 +46,14 @@ impl Middleware for Mqtt {
             }),
             _ => Ok(()),
         }
+    }
+
+    fn credentials(
+        &self,
+        request: &CredentialsRequest,
+        _options: &Options,
+    ) -> Result<CredentialsSet, CredentialsError> {
+        credentials::made(request)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -9,14 +9,14 @@ use std::sync::mpsc::{self, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use middlemark_contract::{Congestion, Delivery, Effective, MessagePath};
+use middlemark_contract::{Congestion, Delivery, Effective, MessagePath, SecurityLevel};
 use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Publisher, Receiver, Session};
 use rumqttc::{AsyncClient, MqttOptions, NetworkOptions, Transport};
 
 use crate::client::within;
 use crate::link::{Link, Note};
 use crate::publisher::TopicPublisher;
-use crate::{client, configuration, description, level, send_buffer};
+use crate::{client, configuration, credentials, description, level, send_buffer};
 
 /// How long the broker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,6 +35,9 @@ pub(crate) enum SessionError {
         /// What the client reported.
         source: Box<rumqttc::ConnectionError>,
     },
+    /// It was given no password.
+    #[error("{0}")]
+    Credentials(String),
     /// The broker said nothing.
     #[error("the broker did not answer within {} s: waited for {waiting_for}", PATIENCE.as_secs())]
     Silent {
@@ -68,6 +71,7 @@ pub(crate) struct Connected {
     thread: JoinHandle<()>,
     retain: bool,
     transport: String,
+    security: Option<SecurityLevel>,
     settings: BTreeMap<String, String>,
 }
 
@@ -81,7 +85,7 @@ impl Connected {
             network.set_tcp_send_buffer_size(bytes);
         }
         let queue_messages = at_most_queued(context, "client_queue_messages");
-        let (client, connection) = client::open(client_options(context, packet_bytes), network, queue_messages)?;
+        let (client, connection) = client::open(client_options(context, packet_bytes)?, network, queue_messages)?;
         let link = Arc::new(Link::default());
         let (sender, notes) = channel();
         let (running, own) = (Arc::clone(&link), client.clone());
@@ -95,6 +99,7 @@ impl Connected {
             thread,
             retain: context.options.boolean("retain"),
             transport: context.options.text("transport").to_owned(),
+            security: context.spec.security.as_ref().map(|security| security.level),
             settings: settings(context, packet_bytes),
         };
         match session.wait_connected() {
@@ -184,7 +189,7 @@ impl Session for Connected {
                 .unwrap_or_default()
                 .into(),
             zero_copy: false,
-            security: None,
+            security: self.security,
             settings: self.settings.clone(),
         }
     }
@@ -194,7 +199,7 @@ impl Session for Connected {
     }
 }
 
-fn client_options(context: &Context<'_>, packet_bytes: usize) -> MqttOptions {
+fn client_options(context: &Context<'_>, packet_bytes: usize) -> Result<MqttOptions, SessionError> {
     let rendezvous = &context.spec.rendezvous;
     let (address, index) = configuration::index_for(context.spec).expect("accepted: there is a broker");
     let name = format!("{}_{}", rendezvous.name, context.spec.application);
@@ -207,9 +212,18 @@ fn client_options(context: &Context<'_>, packet_bytes: usize) -> MqttOptions {
         }
         _ => MqttOptions::new(name, host(address), configuration::port(rendezvous, index)),
     };
+    if let Some(password) = password(context)? {
+        options.set_credentials(&context.spec.application, password);
+    }
     options.set_max_packet_size(packet_bytes, packet_bytes);
     options.set_inflight(at_most_queued(context, "client_inflight_messages") as u16);
-    options
+    Ok(options)
+}
+
+/// What it proves with who it is; none where the broker is open to all.
+fn password<'a>(context: &Context<'a>) -> Result<Option<&'a str>, SessionError> {
+    let given = context.spec.security.as_ref().map(credentials::password).transpose();
+    given.map_err(SessionError::Credentials)
 }
 
 /// What an option says that is counted in messages, but no more than any stream lets be queued.
