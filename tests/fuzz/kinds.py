@@ -38,8 +38,9 @@ from examples import (
     experiments_of_quick,
 )
 from hostile_runs import damaged
+from middlemark.analysis.catalogue import index
 from middlemark.analysis.catalogue.estimates import past_runs
-from middlemark.analysis.catalogue.library import Library
+from middlemark.analysis.catalogue.library import Library, Shelf
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.dataframes import load
 from middlemark.analysis.run import analyse
@@ -151,9 +152,15 @@ def read_run(path: Path) -> object:
     for read in (lambda: analyse(RunFolder(run)), lambda: _resumed(run), lambda: _exported(run, out)):
         with suppress(*TOLD):
             read()
-    Library([run.parent]).look()
+    looked_into(run.parent)
     assert all(each.resolve().parent == out for each in out.iterdir()), "an export left its folder"
     return None
+
+
+def looked_into(runs: Path) -> Shelf:
+    """The runs in a folder, with an index beside it."""
+    index.cache_folder = lambda: runs.with_name("cache")
+    return Library([runs]).look()
 
 
 def _resumed(run: Path) -> None:
@@ -175,7 +182,7 @@ def read_history(path: Path) -> object:
         copy.mkdir(parents=True)
         shutil.copy(run / "manifest.json", copy)
         shutil.copy(path if number == 1 else run / "summary.parquet", copy / "summary.parquet")
-    shelf = Library([path.parent / "runs"]).look()
+    shelf = looked_into(path.parent / "runs")
     past, estimates, unreadable = past_runs(shelf, metric)
     n_runs = estimates["run"].n_unique() + len(shelf.unreadable) + len(unreadable)
     assert n_runs <= min(len(RUNS_WITH_ESTIMATES), 3), "a run is read twice, or read and named"

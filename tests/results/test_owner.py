@@ -38,6 +38,7 @@ def of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["compare", "RUN", "--by", "middleware"],
         ["gate", "RUN", "--by", "middleware", "--fail-if", "p99(latency) > +500 %"],
         ["claims", "RUN", "--claim", "no loss"],
+        ["pack", "RUN", "memory://packed/run.tar"],
     ],
 )
 def test_every_command_that_reads_a_run_refuses_anothers_and_takes_it_with_trust(
