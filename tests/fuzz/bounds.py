@@ -77,8 +77,9 @@ def _within(folder: Path) -> Iterator[list[str]]:
     """Fills the list with what is changed, started or spoken to outside of the folder."""
     elsewhere: list[str] = []
     _watch.folder, _watch.elsewhere = str(folder), elsewhere
-    before = Path.cwd()
+    before, cache = Path.cwd(), os.environ.get("XDG_CACHE_HOME")
     os.chdir(folder)
+    os.environ["XDG_CACHE_HOME"] = str(folder)  # what readers keep for the next time
     signal.signal(signal.SIGALRM, _hung)
     signal.signal(signal.SIGPROF, _hung)
     try:
@@ -86,6 +87,10 @@ def _within(folder: Path) -> Iterator[list[str]]:
     finally:
         os.chdir(before)
         _watch.folder = None
+        if cache is None:
+            del os.environ["XDG_CACHE_HOME"]
+        else:
+            os.environ["XDG_CACHE_HOME"] = cache
 
 
 def _hung(*_: object) -> None:

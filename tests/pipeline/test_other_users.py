@@ -83,11 +83,41 @@ def test_nobody_else_reads_or_writes_what_observers_leave(observed: str) -> None
     assert_closed_to_others("here", suite("uds", more=f"observe: {observed}"))
 
 
+HOSTS = "[{topology: D1-1, link: {delay: 1 ms}}]"
+"""In namespaces, with a relay on each link."""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("middleware", [name for name in ("udp", "shm", "zenoh") if name in executables.workers()])
+def test_nobody_else_reads_or_writes_what_hosts_in_namespaces_leave(middleware: str) -> None:
+    topology = "C1-1" if middleware == "shm" else HOSTS
+    more = "" if middleware == "shm" else "observe: wire"
+    assert_closed_to_others("here", suite(middleware, topology, f"conditions: [{{deployment: bare_metal}}]\n{more}"))
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("middleware", "topology"),
+    [("mqtt", "brokered-1"), ("mqtt", "brokered-2"), ("zenoh", "brokered-1")],
+)
+def test_nobody_else_reads_or_writes_what_brokers_and_routers_leave(middleware: str, topology: str) -> None:
+    if middleware not in executables.workers():
+        pytest.skip(f"there is no worker of {middleware} here")
+    assert_closed_to_others("here", suite(middleware, topology))
+
+
 @pytest.mark.containers
 @pytest.mark.skipif(not shutil.which("podman"), reason="needs podman")
 @pytest.mark.timeout(300)
-def test_nobody_else_reads_or_writes_what_containers_leave() -> None:
-    assert_closed_to_others("here", suite("udp", more="conditions: [{deployment: single_container}]"))
+@pytest.mark.parametrize("topology", ["C1-1", HOSTS], ids=["machine", "namespaces"])
+@pytest.mark.parametrize("deployment", ["single_container", "multi_container"])
+def test_nobody_else_reads_or_writes_what_containers_leave(deployment: str, topology: str) -> None:
+    assert_closed_to_others("here", suite("udp", topology, f"conditions: [{{deployment: {deployment}}}]"))
+
+
+@pytest.mark.timeout(300)
+def test_nobody_else_reads_or_writes_what_a_run_is_exported_and_served_as() -> None:
+    assert_closed_to_others("shown", suite("udp"), str(watched.KEPT / "runs"))
 
 
 @pytest.mark.timeout(300)

@@ -1,13 +1,15 @@
 """Runs a campaign as root in places of its own, and says what another user could read or write of it meanwhile.
 
 `watched.py HOW SUITE`, in mounts where the shared places are empty: all that lies there is then the campaign's. `HOW`
-is where it is measured: `here`, by a `fleet` of one test-bed, or `apart`, with a machine that is reached by SSH.
+is where it is measured: `here`, by a `fleet` of one test-bed, or `apart`, with a machine that is reached by SSH; or
+`shown`, which is here and then exported, reported and served.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import threading
@@ -19,19 +21,24 @@ from fleets import fleet
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.campaign.fleet.front import connected
+from middlemark.report.output.formats import ExportFormat
 from middlemark.results.progress import Event, StepReached
 from middlemark.results.run_folder import RunFolder
+from middlemark.serve.access import Admission
+from middlemark.serve.app import site
 from middlemark.suite import LoadedSuite, parse_suite
 from middlemark.testbed.processes.procfs import MARK_VARIABLE
+from serve_client import Client
 from ssh_server import serving
 from staged import marked_processes
 
 NOBODY = 65534
 EMPTY = ("/dev/shm", "/tmp", "/var/tmp")  # noqa: S108 - where processes meet; these are the campaign's own
 PLACES = (*EMPTY, "/run", "/dev/mqueue")
-STATE, BEDS, FAR = (Path("/var/tmp", name) for name in ("state", "beds", "far"))  # noqa: S108
-"""Made by the test: for ledgers, for test-beds, for temporary files of the machine that is reached by SSH."""
-OPEN = (*map(Path, EMPTY), STATE, FAR, BEDS / "tmp-bed", BEDS / "state-bed")
+STATE, BEDS, FAR, CACHE = (Path("/var/tmp", name) for name in ("state", "beds", "far", "cache"))  # noqa: S108
+"""Made by the test: for ledgers, for test-beds, for temporary files of the machine that SSH reaches, for caches."""
+KEPT = CACHE / "middlemark"
+OPEN = (*map(Path, EMPTY), STATE, FAR, BEDS / "tmp-bed", BEDS / "state-bed", CACHE, KEPT, KEPT / "runs")
 """Folders that all may read; what lies in them has to be closed by itself."""
 EVERY_S = 0.1
 
@@ -59,7 +66,8 @@ def _lines(path: str) -> list[str]:
 
 def there_now() -> set[Path]:
     """What the campaign has in places to which all users come: what lies there, and what its processes hold."""
-    lying = {path for place in OPEN if place.is_dir() for path in place.iterdir()} - {STATE, BEDS, FAR}
+    lying = {path for place in OPEN if place.is_dir() for path in place.iterdir()} - {*OPEN, BEDS}
+    lying -= set(KEPT.glob("vega-*.js"))  # the script that draws charts, the same for everybody
     holding = {path for pid in marked_processes() for path in held(pid) if str(path).startswith(PLACES)}
     return {path for path in lying | holding if os.path.lexists(path)}
 
@@ -159,9 +167,20 @@ def watched(how: str, text: str) -> dict[str, object]:
             run_new(run, suite, None, lambda folder: connected(beds.address, folder, None))
         else:
             run_new(run, suite, looks)
+            if how == "shown":
+                show(run)
     looks.look()
     outcomes = [each.read_record().outcome.kind for each in RunFolder(run).stored_trials()]
     return {"outcomes": outcomes, "seen": sorted(looks.seen), "masks": sorted(looks.masks), "open": looks.found}
+
+
+def show(run: Path) -> None:
+    """Everything that commands make of a run, where they put it by themselves."""
+    for words in (["report"], *(["export", "--format", form] for form in ExportFormat)):
+        subprocess.run([sys.executable, "-m", "middlemark", *words, str(run)], check=True, stdout=subprocess.DEVNULL)
+    pages = Client(site([run.parent], Admission()))
+    for path in ("/", "/history", "/runs/0/report"):
+        assert pages.get(path).status_code == 200
 
 
 @contextmanager
@@ -176,6 +195,7 @@ def far_machine() -> Iterator[str]:
 
 if __name__ == "__main__":
     os.umask(0o022)  # as root has it
-    os.environ["XDG_STATE_HOME"] = str(STATE)
+    os.environ |= {"XDG_STATE_HOME": str(STATE), "XDG_CACHE_HOME": str(CACHE)}
     STATE.mkdir()
+    CACHE.mkdir()
     print(json.dumps(watched(*sys.argv[1:])))

@@ -267,6 +267,14 @@ mine.yaml:1:27: more than 20 levels deep
         ),
     ),
     "a mapping as a key": ("? : :", snapshot("mine.yaml: a mapping or a list can't be a key")),
+    "a day that there is not": (
+        "suite: 2025-02-30",
+        snapshot("mine.yaml: this is not valid YAML: day is out of range for month"),
+    ),
+    "a character that there is not": (
+        'suite: "\\UFFFFFFFF"',
+        snapshot("mine.yaml: this is not valid YAML: Python int too large to convert to C int"),
+    ),
     "a file far too long": (
         "# x\n" * 300_000,
         snapshot("""\

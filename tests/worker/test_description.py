@@ -1,11 +1,13 @@
 """A worker is asked for its description, and nothing that it answers costs more than an error."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from middlemark.errors import WorkerFailed
-from middlemark.worker import description
+from middlemark.worker import description, executables
 from middlemark.worker.contract import Description, PortHolders, ServiceNeed
 from middlemark.worker.description import describe, needed_ports
 from staged import planned
@@ -58,3 +60,27 @@ def test_a_trial_needs_one_port_and_one_for_each_that_takes_one(
 
 def test_each_service_needs_a_port_too() -> None:
     assert needed("imu", "nothing", DAEMON) == 1 + needed("imu", "nothing")
+
+
+@pytest.mark.worker
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user as well")
+def test_what_another_user_kept_is_not_read_and_nothing_is_kept_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with `sudo -E`, which keeps that user's folders."""
+    theirs = tmp_path / "theirs"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(theirs))
+    worker = executables.workers()["synthetic"]
+    right = describe(worker)
+    folder = theirs / "middlemark/descriptions"
+    (kept,) = folder.iterdir()
+    assert folder.stat().st_mode & 0o077 == 0
+    kept.write_text(right.model_copy(update={"middleware": "another"}).model_dump_json())
+    os.chown(folder, 65534, 65534)
+    assert describe(worker) == right
+    shutil.rmtree(theirs)
+    theirs.mkdir()
+    os.chown(theirs, 65534, 65534)
+    assert describe(worker) == right
+    assert list(theirs.iterdir()) == []

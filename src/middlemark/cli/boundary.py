@@ -4,7 +4,6 @@ A deliberate error says what to do; any other one is a bug of Middlemark and is 
 read a run with damaged trials does its work and then ends here too, with their names.
 """
 
-import os
 import sys
 import tempfile
 import traceback
@@ -69,11 +68,12 @@ def _print_error(text: str, remedy: str | None) -> None:
 
 def _write_log(command: Sequence[str]) -> Path:
     content = f"{datetime.now(UTC).isoformat()}\n{' '.join(command)}\n{sys.version}\n\n{traceback.format_exc()}"
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state", "middlemark")
+    from middlemark.testbed.processes.state import make_private, state_folder
+
     try:
-        state.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return _new_file(state, content)
-    except OSError:
+        make_private(state_folder())
+        return _new_file(state_folder(), content)
+    except (OSError, MiddlemarkError):
         return _new_file(Path(tempfile.gettempdir()), content)
 
 

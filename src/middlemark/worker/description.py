@@ -9,14 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import assert_never
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from middlemark.errors import WorkerFailed
+from middlemark.errors import StoreError, WorkerFailed
 from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.plan import Experiment, Stream
+from middlemark.results.files import check_owner, make_folder, read_bytes, write_model
 from middlemark.worker.contract import Delivery, Description, Library, OptionValue, PortHolders, ServiceNeed
 
 CONTRACT_VERSION = 3
@@ -37,8 +39,9 @@ def describe(worker: Path) -> Description:
     """The worker's description, from the cache where its file has not changed."""
     cached = _cache_file(worker)
     try:
-        return Description.model_validate_json(cached.read_bytes())
-    except (OSError, ValidationError):
+        check_owner(cached.parent)
+        return Description.model_validate_json(read_bytes(cached, MOST_BYTES))
+    except (OSError, StoreError, ValidationError):
         pass
     description = _parse(_ask(worker), worker)
     if not any(service.missing for service in description.services):  # it may be installed before the next question
@@ -159,13 +162,10 @@ def _cache_file(worker: Path) -> Path:
 
 
 def _keep(cached: Path, description: Description) -> None:
-    try:
-        cached.parent.mkdir(parents=True, exist_ok=True)
-        fresh = cached.with_suffix(f".{os.getpid()}")
-        fresh.write_text(description.model_dump_json())
-        fresh.replace(cached)
-    except OSError:
-        return  # without a cache the description is read again next time
+    with suppress(OSError, StoreError):  # without a cache the description is read again next time
+        check_owner(next(path for path in cached.parents if path.exists()))
+        make_folder(cached.parent, 0o700)
+        write_model(cached, description)
 
 
 def needed_ports(experiment: Experiment, description: Description) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady
 from middlemark.testbed.processes import child, ledger, procfs
-from middlemark.testbed.processes.child import Lifeline, NativeProcess
+from middlemark.testbed.processes.child import Lifeline, LineProcess, NativeProcess
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +67,17 @@ def test_an_observer_that_talks_without_end_is_heard_only_so_far(monkeypatch: py
         observer = NativeProcess("observes", ["sh", "-c", "read spec; exec cat /dev/zero"], entries)
         with pytest.raises(EnvironmentNotReady, match="what observes fails"):
             observer.begin({})
+
+
+@pytest.mark.parametrize("limit", ["MOST_SAID_BYTES", "LONGEST_LINE_BYTES"])
+def test_of_a_line_without_end_no_more_is_heard_than_of_any(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    monkeypatch.setattr(child, limit, 1 << 20)
+    with ledger.opened() as entries:
+        observer = LineProcess("observes", ["cat", "/dev/zero"], entries)
+        room_bytes = observer._left_bytes
+        assert len(observer.line() or "") == child.LONGEST_REMARK
+        assert room_bytes - observer._left_bytes < 2 << 20
+        observer.end()
 
 
 def test_an_event_without_what_it_should_say_is_told() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady, ExitCode, InternalError, StoreError
-from middlemark.testbed.processes import abandoned, ledger, procfs
+from middlemark.testbed.processes import abandoned, entry, ledger, procfs
 from middlemark.testbed.processes.entry import Kind
 from middlemark.testbed.processes.ledger import make_private, state_folder
 from testbeds import is_gone, ledgers
@@ -108,27 +108,32 @@ def test_a_link_is_removed_and_not_what_it_points_to(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "what"),
     [
-        ("folder", "{precious}"), ("folder", "mm01aaaaaaaaaa"), ("folder", "/tmp/../etc/mm01aaaaaaaaaa"),  # noqa: S108 - refused
-        ("file", "{precious}/file"), ("file", "/dev/shm"), ("file", "/dev/shm/../..{precious}/file"),  # noqa: S108
-        ("shared_memory", ""), ("shared_memory", "sem."), ("containers", "{precious}"), ("cgroup", "/sys/fs/cgroup/of-nobody.slice"),
-        ("cgroup", "{precious}/mm01aaaaaaaaaa-host"), ("remote_folder", "nowhere.invalid:/"), ("remote_folder", "nowhere.invalid:/home"),
+        ("folder", "PLACE/precious"), ("folder", "mm01aaaaaaaaaa"), ("folder", "PLACE/x/../precious/mm01aaaaaaaaaa"),
+        ("file", "PLACE/precious/file"), ("file", "PLACE/shm"), ("file", "PLACE/shm/../precious/file"),
+        ("shared_memory", ""), ("shared_memory", "sem."), ("containers", "PLACE/precious"),
+        ("cgroup", "PLACE/cgroup/system.slice"), ("cgroup", "PLACE/mm01aaaaaaaaaa-host"),
+        ("remote_folder", "host:/"), ("remote_folder", "host:/home"),
     ],
 )  # fmt: skip
 def test_nothing_is_entered_or_removed_but_under_a_name_of_its_kind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Kind, what: str
 ) -> None:
-    """What would be removed without that rule is the test's own, as this may run as root."""
-    monkeypatch.setattr(ledger, "SHARED_MEMORY", tmp_path)
-    precious = tmp_path / "precious"
-    precious.mkdir()
-    (precious / "file").write_text("mine")
-    name = what.format(precious=precious)
+    """In places of its own: whatever is removed where this does not hold, it is nothing of the machine."""
+    for module in (entry, ledger):
+        monkeypatch.setattr(module, "SHARED_MEMORY", tmp_path / "shm")
+    monkeypatch.setitem(entry._PLACES, "cgroup", tmp_path / "cgroup")
+    monkeypatch.setattr(ledger, "_remove_there", lambda *_: True)
+    precious = [tmp_path / name for name in ("precious/file", "shm/sem.file", "cgroup/system.slice/file")]
+    for path in precious:
+        path.parent.mkdir(parents=True)
+        path.touch()
+    what = what.replace("PLACE", str(tmp_path))
     with ledger.opened() as entries, pytest.raises(InternalError, match="entered"):
-        entries.enter(kind, name)
-    left = {"op": "create", "mark": "a", "kind": kind, "what": name}
+        entries.enter(kind, what)
+    left = {"op": "create", "mark": "a", "kind": kind, "what": what}
     (swept,) = sweep_of(json.dumps(left))
     assert (swept.kind, swept.problem is not None) == ("ledger", True)
-    assert (precious / "file").read_text() == "mine"
+    assert all(path.exists() for path in precious)
 
 
 def sweep_of(text: str) -> list[abandoned.Removed]:
