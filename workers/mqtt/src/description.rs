@@ -8,8 +8,8 @@ use middlemark_contract::{
 use middlemark_runtime::options::{boolean, choice, integer};
 
 use crate::broker::BrokerError;
+use crate::broker::program;
 use crate::profiles::profiles;
-use crate::program;
 
 /// A packet's remaining length is at most 268 435 455 bytes (MQTT 3.1.1, 2.2.3); the longest topic is taken off.
 const LARGEST_MESSAGE_BYTES: u64 = (256 << 20) - (128 << 10);

@@ -10,7 +10,6 @@ mod description;
 mod level;
 mod link;
 mod profiles;
-mod program;
 mod publisher;
 mod send_buffer;
 mod session;

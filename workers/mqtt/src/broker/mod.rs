@@ -3,6 +3,8 @@
 //! It writes one file, `mosquitto-<index>.conf`, into the trial's folder, and takes nothing from `/etc/mosquitto`; the child
 //! dies with this process. What is in that file is for `configuration` to say.
 
+pub(crate) mod program;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -20,7 +22,7 @@ use middlemark_contract::ServiceSpec;
 use middlemark_credentials::SecretFolder;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
-use crate::{configuration, credentials, program};
+use crate::{configuration, credentials};
 
 /// How long the broker may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(10);
