@@ -1,6 +1,6 @@
 """What a point of the matrix resolves to: windows, history, roles, faults, from the nearest who says it."""
 
-from middlemark.plan import KeepAll, KeepLast, PingPong
+from middlemark.plan import ClosedRequests, KeepAll, KeepLast, OpenRequests, PingPong, Requests
 from planned_experiments import experiments, suite
 
 
@@ -81,6 +81,22 @@ def test_accounting_is_reserved_for_every_message_of_the_window() -> None:
     ]
     found = experiments(suite(workloads=texts, windows={"window": "2 s"}))
     assert [e.most_messages() for e in found] == [401, 100 * 21, 5000, 201]
+
+
+def test_requests_are_an_open_loop_at_a_rate_and_a_closed_one_without() -> None:
+    asks = {"workload": "s", "pattern": "request_response", "size": "64 B"}
+    at_rate, closed = experiments(suite(workloads=[{**asks, "rate": "50 Hz"}, {**asks, "outstanding": 4}]))
+    patterns = [experiment.streams[0].pattern for experiment in (at_rate, closed)]
+    assert [type(pattern) for pattern in patterns] == [OpenRequests, ClosedRequests]
+    assert [pattern.outstanding for pattern in patterns if isinstance(pattern, Requests)] == [64, 4]
+    assert (at_rate.factors["arrival"], at_rate.factors["rate"]) == ("fixed", "50 Hz")
+    assert "arrival" not in closed.factors
+
+
+def test_the_last_request_of_a_window_has_its_whole_timeout() -> None:
+    asks = {"workload": "s", "pattern": "request_response", "size": "64 B", "timeout": "3 s"}
+    (found,) = experiments(suite(workloads=asks, windows={"drain": "100 ms"}))
+    assert (found.windows.drain_ns, found.windows.late_after_ns) == (3_000_000_000, 3_000_000_000)
 
 
 def test_a_workload_may_bring_what_goes_wrong_and_the_windows_for_it() -> None:

@@ -50,7 +50,7 @@ allowed: did you mean `windows`? (suite, summary, seed, trials, stop, middleware
         snapshot("""\
 mine.yaml:6:5: unknown key `sice`
   sice: 4 MB
-allowed: did you mean `size`? (workload, summary, pattern, size, rate, arrival, messages, approach, answer, interval, patience, nodes, chains, applications, search, qos, faults, windows)\
+allowed: did you mean `size`? (workload, summary, pattern, size, rate, arrival, messages, approach, answer, interval, patience, response, outstanding, timeout, server_time, nodes, chains, applications, search, qos, faults, windows)\
 """),
     ),
     "a wrong word": (
@@ -210,7 +210,7 @@ allowed: did you mean `imu`? (imu)\
         snapshot("""\
 mine.yaml:4:11: a rule without a factor would exclude everything
   exclude: [{}]
-allowed: middleware, profile, options, delivery, workload, pattern, size, rate, arrival, messages, answer, interval, patience, reliability, history, depth, durability, congestion, publish_patience, queue, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, security, link, faults\
+allowed: middleware, profile, options, delivery, workload, pattern, size, rate, arrival, messages, answer, interval, patience, response, outstanding, timeout, server_time, reliability, history, depth, durability, congestion, publish_patience, queue, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, security, link, faults\
 """),
     ),
     "lateness beyond the drain": (

@@ -19,6 +19,17 @@ from middlemark.plan.experiment import (
     varying_factors,
 )
 from middlemark.plan.matrix import expand, is_selected, on_both_sides, only
+from middlemark.plan.patterns import (
+    Burst,
+    ClosedRequests,
+    Computed,
+    OpenRequests,
+    Periodic,
+    PingPong,
+    Requests,
+    StreamPattern,
+    Unthrottled,
+)
 from middlemark.plan.schedule import (
     next_block,
     order_trials,
@@ -26,20 +37,14 @@ from middlemark.plan.schedule import (
     replanned,
 )
 from middlemark.plan.streams import (
-    Burst,
     Chain,
-    Computed,
     KeepAll,
     KeepLast,
     Node,
     NodeInput,
-    Periodic,
-    PingPong,
     Recorded,
     Stream,
-    StreamPattern,
     StreamQos,
-    Unthrottled,
 )
 from middlemark.plan.topology.cpus import loaded_hosts, service_cpus, share_cpus
 from middlemark.plan.trial import (
@@ -66,6 +71,7 @@ __all__ = [
     "CaptureBounds",
     "Caution",
     "Chain",
+    "ClosedRequests",
     "Computed",
     "Conditions",
     "Endpoint",
@@ -81,11 +87,13 @@ __all__ = [
     "Node",
     "NodeInput",
     "NotApplicable",
+    "OpenRequests",
     "Outcome",
     "Periodic",
     "PingPong",
     "PlannedFault",
     "Recorded",
+    "Requests",
     "SearchStep",
     "Side",
     "Stream",

@@ -11,8 +11,9 @@ from itertools import product
 
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.experiment import Application, Endpoint, Experiment, Windows, experiment_id
+from middlemark.plan.patterns import Periodic
 from middlemark.plan.resolve import Subject, condition_factors, planned_conditions, stream_qos
-from middlemark.plan.streams import Periodic, Recorded, Stream
+from middlemark.plan.streams import Recorded, Stream
 from middlemark.plan.topology.topology import link_and_host_factors, planned_hosts, planned_links, planned_networks
 from middlemark.suite import (
     ALL_MIDDLEWARES,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from middlemark.plan.experiment import Experiment
-from middlemark.plan.streams import Stream, Unthrottled
+from middlemark.plan.patterns import Unthrottled
+from middlemark.plan.streams import Stream
 from middlemark.plan.topology.network import Link
 from middlemark.plan.trial import Trial
 from middlemark.suite import Congestion, DeploymentKind

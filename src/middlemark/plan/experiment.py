@@ -13,7 +13,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from middlemark.plan.streams import Chain, Node, Periodic, Stream
+from middlemark.plan.patterns import Periodic
+from middlemark.plan.streams import Chain, Node, Stream
 from middlemark.plan.topology.network import Host, Link, Network
 from middlemark.suite import Action, CpuLoad, Cpus, Delivery, Deployment, Model, OptionValue, Role, Scheduling
 from middlemark.suite.conditions import Security

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 from middlemark.plan import streams as planned
 from middlemark.plan.experiment import Application, Endpoint
-from middlemark.plan.streams import Computed, Stream, StreamQos
+from middlemark.plan.patterns import DEFAULT_APPROACH_HZ, Computed, planned_compute
+from middlemark.plan.streams import Stream, StreamQos
 from middlemark.suite import (
     DEFAULT_CAPACITY,
     Chain,
-    Compute,
-    Distribution,
     Node,
     NodeInput,
     Placement,
@@ -29,7 +28,6 @@ from middlemark.suite import (
     stream_between,
 )
 
-DEFAULT_APPROACH_HZ = 100.0
 """The rate before the window of what is unthrottled, where a workload says nothing."""
 
 
@@ -64,7 +62,7 @@ def planned_pipeline(workload: Workload, defaults: NodeDefaults, topology: Topol
             name=node.node,
             application=application_of[node.node],
             trigger=_trigger(node, defaults.rate_hz, approach_hz),
-            compute=_compute(node.compute),
+            compute=planned_compute(node.compute),
             inputs=_inputs(node, readers),
             outputs=tuple(output.stream for output in node.outputs),
         )
@@ -177,21 +175,6 @@ def _trigger(node: Node, source_hz: float | None, approach_hz: float) -> planned
     if node.is_source:
         return planned.Source(rate_hz=node.rate or source_hz or 0.0)
     return planned.Timer(rate_hz=node.rate or 0.0)
-
-
-def _compute(requested: Compute | None) -> planned.ComputeTime:
-    if requested is None:
-        return planned.ConstantTime(time_ns=0)
-    mean, deviation = requested.mean or 0, requested.deviation or 0
-    match requested.distribution:
-        case Distribution.UNIFORM:
-            return planned.UniformTime(minimum_ns=requested.minimum or 0, maximum_ns=requested.maximum or 0)
-        case Distribution.NORMAL:
-            return planned.NormalTime(mean_ns=mean, deviation_ns=deviation)
-        case Distribution.LOGNORMAL:
-            return planned.LognormalTime(mean_ns=mean, deviation_ns=deviation)
-        case _:
-            return planned.ConstantTime(time_ns=requested.constant or 0)
 
 
 def _take(node: Node, entry: NodeInput) -> planned.TakeNewest | planned.TakeQueue:

@@ -15,17 +15,18 @@ from middlemark.plan.experiment import (
     Windows,
     experiment_id,
 )
-from middlemark.plan.pipeline import DEFAULT_APPROACH_HZ, NodeDefaults, Pipeline, graph_digest, planned_pipeline
+from middlemark.plan.patterns import planned_pattern, timeout_ns
+from middlemark.plan.pipeline import (
+    NodeDefaults,
+    Pipeline,
+    graph_digest,
+    planned_pipeline,
+)
 from middlemark.plan.streams import (
-    Burst,
     KeepAll,
     KeepLast,
-    Periodic,
-    PingPong,
     Stream,
-    StreamPattern,
     StreamQos,
-    Unthrottled,
 )
 from middlemark.plan.topology.topology import (
     link_and_host_factors,
@@ -57,9 +58,7 @@ from middlemark.suite import (
 from middlemark.suite import Conditions as RequestedConditions
 from middlemark.suite import Search as RequestedSearch
 
-_MS = 1_000_000
 _PERIODIC = (Pattern.PERIODIC, Pattern.CAPACITY)
-_DEFAULT_PATIENCE_NS = 1_000 * _MS
 
 
 @dataclass(frozen=True)
@@ -141,12 +140,16 @@ def factors_of(point: Point) -> dict[str, str]:
         "graph": graph_digest(workload) if workload.pattern is Pattern.PIPELINE else None,
         "size": load.size_bytes,
         "rate": load.rate_hz,
-        "arrival": (workload.arrival or Arrival.FIXED) if workload.pattern in _PERIODIC else None,
+        "arrival": (workload.arrival or Arrival.FIXED) if _has_arrival(load) else None,
         "bounds": _bounds(workload),
         "messages": workload.messages,
         "answer": workload.answer,
         "interval": workload.interval,
         "patience": workload.patience,
+        "response": workload.response,
+        "outstanding": workload.outstanding,
+        "timeout": workload.timeout,
+        "server_time": workload.server_time,
         "reliability": qos.reliability,
         "history": qos.history,
         "depth": qos.depth if qos.history is History.KEEP_LAST else None,
@@ -163,6 +166,11 @@ def factors_of(point: Point) -> dict[str, str]:
         "faults": requested.faults and requested.faults.timeline,
     }
     return {name: factor_text(name, value) for name, value in factors.items() if value is not None}
+
+
+def _has_arrival(load: WorkloadPoint) -> bool:
+    asks = load.workload.pattern is Pattern.REQUEST_RESPONSE and load.rate_hz is not None
+    return load.workload.pattern in _PERIODIC or asks
 
 
 def condition_factors(requested: RequestedConditions) -> dict[str, str]:
@@ -226,29 +234,11 @@ def _stream(load: WorkloadPoint, topology: Topology) -> Stream:
     return Stream(
         name=load.workload.workload,
         size_bytes=load.size_bytes or 0,
-        pattern=_pattern(load),
+        pattern=planned_pattern(load.workload, load.size_bytes or 0, load.rate_hz),
         qos=stream_qos(load.qos),
         publishers=tuple(name for name, role in holders if role is Role.PUBLISHER),
         subscribers=tuple(name for name, role in holders if role is Role.SUBSCRIBER),
     )
-
-
-def _pattern(load: WorkloadPoint) -> StreamPattern:
-    workload, rate_hz = load.workload, load.rate_hz or 0.0
-    approach_hz = workload.approach or DEFAULT_APPROACH_HZ
-    if workload.pattern is Pattern.BURST:
-        return Burst(rate_hz=rate_hz, messages=workload.messages or 1)
-    if workload.pattern is Pattern.UNTHROTTLED:
-        return Unthrottled(approach_hz=approach_hz, messages=workload.messages)
-    if workload.pattern is Pattern.PING_PONG:
-        return PingPong(
-            approach_hz=approach_hz,
-            answer_bytes=workload.answer or load.size_bytes or 0,
-            interval_ns=workload.interval or 0,
-            patience_ns=workload.patience or _DEFAULT_PATIENCE_NS,
-            messages=workload.messages,
-        )
-    return Periodic(rate_hz=rate_hz, arrival=workload.arrival or Arrival.FIXED)
 
 
 def stream_qos(requested: Qos) -> StreamQos:
@@ -281,10 +271,13 @@ def planned_conditions(requested: RequestedConditions) -> Conditions:
 def _windows(suite: Suite, workload: Workload) -> Windows:
     windows = suite.windows_of(workload, shipped_workloads())
     late_after = suite.recording.late_after
+    # The last request of the window has its whole timeout too.
+    asks = workload.pattern is Pattern.REQUEST_RESPONSE
+    drain_ns = max(windows.drain, timeout_ns(workload) if asks else 0)
     return Windows(
         first_message_ns=windows.first_message,
         warm_up_ns=windows.warm_up,
         window_ns=windows.window,
-        drain_ns=windows.drain,
-        late_after_ns=windows.drain if late_after is None else late_after,
+        drain_ns=drain_ns,
+        late_after_ns=drain_ns if late_after is None else late_after,
     )

@@ -15,7 +15,8 @@ from types import MappingProxyType
 from middlemark.plan.demand import experiments_of, observed
 from middlemark.plan.experiment import Experiment, Search, Sought, experiment_id
 from middlemark.plan.matrix import expand, on_both_sides, only
-from middlemark.plan.streams import Periodic, Stream
+from middlemark.plan.patterns import Periodic
+from middlemark.plan.streams import Stream
 from middlemark.plan.trial import SearchStep, Trial
 from middlemark.suite import ALL_MIDDLEWARES, Demand, Observation, Suite, factor_text
 

@@ -4,113 +4,16 @@ Every value is fixed but addresses and seeds, which belong to a trial. Nothing i
 `demand` choose.
 """
 
-import math
 from bisect import bisect_left
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from middlemark.suite import Arrival, Congestion, Durability, Model, Readiness, Reliability
+from middlemark.plan.patterns import ComputeTime, Requests, StreamPattern
+from middlemark.suite import Congestion, Durability, Model, Readiness, Reliability
 from middlemark.suite.yaml.model import Count, Hertz, Index, Name, Nanoseconds, StreamName
 
 _MOST_MESSAGES = 2**32 - 1
-# No middleware is faster than these, so that accounting is always reserved for enough messages.
-_FASTEST_UNTHROTTLED_HZ = 10e6
-_FASTEST_PING_PONG_HZ = 2e6
-_FASTEST_COMPUTED_HZ = 1e6
-
-
-class _Pattern(Model):
-    """What metrics must know of a pattern, where it differs from most."""
-
-    is_scheduled: ClassVar[bool] = False
-    """Whether it has a rate of its own, so that every message is due at some instant."""
-    has_answers: ClassVar[bool] = False
-    """Whether its messages are questions, and what its users wait for the answers."""
-    is_self_paced: ClassVar[bool] = False
-    """Whether its publishers go on as soon as they can, and so may have sent their last before the window ends."""
-    is_slowed_by_refusals: ClassVar[bool] = False
-    """Whether a refusal only slows its publishers down: no message was to be sent at that instant."""
-
-
-class Periodic(_Pattern):
-    """An absolute schedule, open loop."""
-
-    is_scheduled = True
-
-    kind: Literal["periodic"] = "periodic"
-    rate_hz: Hertz
-    arrival: Arrival
-
-    def most_messages(self, window_ns: int) -> int:
-        """The most messages of one publisher within a window."""
-        mean = self.rate_hz * window_ns / 1e9
-        spread = 8 * math.sqrt(mean) + 16 if self.arrival is Arrival.POISSON else 1
-        return math.ceil(mean + spread)
-
-
-class Burst(_Pattern):
-    """`messages` at one intended instant, `rate_hz` times a second."""
-
-    is_scheduled = True
-
-    kind: Literal["burst"] = "burst"
-    rate_hz: Hertz
-    messages: Count
-
-    def most_messages(self, window_ns: int) -> int:
-        """The most messages of one publisher within a window."""
-        return self.messages * math.ceil(self.rate_hz * window_ns / 1e9 + 1)
-
-
-class Unthrottled(_Pattern):
-    """As fast as the middleware accepts, until the window ends or `messages` are sent."""
-
-    is_self_paced = True
-    is_slowed_by_refusals = True
-
-    kind: Literal["unthrottled"] = "unthrottled"
-    approach_hz: Hertz
-    messages: Count | None
-
-    def most_messages(self, window_ns: int) -> int:
-        """The most messages of one publisher within a window."""
-        return self.messages or math.ceil(_FASTEST_UNTHROTTLED_HZ * window_ns / 1e9)
-
-
-class PingPong(_Pattern):
-    """A message, then its answers from every subscriber, then the next message."""
-
-    has_answers = True
-    is_self_paced = True
-
-    kind: Literal["ping_pong"] = "ping_pong"
-    approach_hz: Hertz
-    answer_bytes: Count
-    interval_ns: Nanoseconds
-    patience_ns: Nanoseconds
-    messages: Count | None
-
-    def most_messages(self, window_ns: int) -> int:
-        """The most messages of one publisher within a window."""
-        by_interval = 1e9 / self.interval_ns if self.interval_ns else _FASTEST_PING_PONG_HZ
-        return self.messages or math.ceil(min(by_interval, _FASTEST_PING_PONG_HZ) * window_ns / 1e9 + 1)
-
-
-class Computed(_Pattern):
-    """A node sends one at the end of each execution."""
-
-    kind: Literal["computed"] = "computed"
-    rate_hz: Hertz | None
-    """At most, in the long run; None where nothing bounds it."""
-
-    def most_messages(self, window_ns: int) -> int:
-        """The most messages of one publisher within a window, those included that were under way when it opened."""
-        rate_hz = _FASTEST_COMPUTED_HZ if self.rate_hz is None else self.rate_hz
-        return math.ceil(2 * rate_hz * window_ns / 1e9) + 1_000
-
-
-StreamPattern = Annotated[Periodic | Burst | Unthrottled | PingPong | Computed, Field(discriminator="kind")]
 
 
 class KeepLast(Model):
@@ -173,6 +76,10 @@ class Stream(Model):
         schedule = self.pattern if self.recorded is None else self.recorded
         return min(schedule.most_messages(window_ns), _MOST_MESSAGES)
 
+    def is_joined(self, publisher: int, subscriber: int) -> bool:
+        """Whether messages pass between the two: client k asks server k modulo the number of servers alone."""
+        return not isinstance(self.pattern, Requests) or publisher % len(self.subscribers) == subscriber
+
     def message_bytes(self, sequence: int) -> int:
         """The size of one message, by its place in the window."""
         sizes_bytes = (self.size_bytes,) if self.recorded is None else self.recorded.sizes_bytes
@@ -214,40 +121,6 @@ class OnMessage(Model):
 
 
 Trigger = Annotated[Source | UnthrottledSource | Timer | OnMessage, Field(discriminator="kind")]
-
-
-class ConstantTime(Model):
-    """Each execution computes as long."""
-
-    kind: Literal["constant"] = "constant"
-    time_ns: Nanoseconds
-
-
-class UniformTime(Model):
-    """Every time between two, alike."""
-
-    kind: Literal["uniform"] = "uniform"
-    minimum_ns: Nanoseconds
-    maximum_ns: Nanoseconds
-
-
-class NormalTime(Model):
-    """A normal distribution."""
-
-    kind: Literal["normal"] = "normal"
-    mean_ns: Nanoseconds
-    deviation_ns: Nanoseconds
-
-
-class LognormalTime(Model):
-    """A lognormal distribution, by mean and deviation of the time itself."""
-
-    kind: Literal["lognormal"] = "lognormal"
-    mean_ns: Nanoseconds
-    deviation_ns: Nanoseconds
-
-
-ComputeTime = Annotated[ConstantTime | UniformTime | NormalTime | LognormalTime, Field(discriminator="kind")]
 
 
 class TakeNewest(Model):

@@ -57,11 +57,10 @@ from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice
 from middlemark.suite.topology.impairment import Impairment, Step, Trace
 from middlemark.suite.topology.link import LinkSettings, Mobility, PathLoss
 from middlemark.suite.topology.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
+from middlemark.suite.workload.compute import Compute, Distribution
 from middlemark.suite.workload.pipeline import (
     DEFAULT_CAPACITY,
     Chain,
-    Compute,
-    Distribution,
     Node,
     NodeInput,
     NodeOutput,

@@ -53,6 +53,9 @@ class Distribution(StrEnum):
     LATENCY_FROM_SEND = "latency_from_send"
     LATENCY_FROM_INTENDED = "latency_from_intended"
     ROUND_TRIP = "round_trip"
+    ROUND_TRIP_FROM_INTENDED = "round_trip_from_intended"
+    ROUND_TRIP_WITHOUT_SERVER = "round_trip_without_server"
+    SERVER_TIME = "server_time"
     JITTER = "jitter"
     PUBLISH_CALL = "publish_call"
     PACING_ERROR = "pacing_error"
@@ -72,6 +75,9 @@ _SUMMARIES = {
     Distribution.LATENCY_FROM_SEND: "one way, from the hand-over to the middleware to the arrival at the subscriber",
     Distribution.LATENCY_FROM_INTENDED: "one way, from the scheduled instant without filling: a stall is visible",
     Distribution.ROUND_TRIP: "from the question's hand-over to the middleware to the answer's arrival",
+    Distribution.ROUND_TRIP_FROM_INTENDED: "from a request's scheduled instant to its response's arrival",
+    Distribution.ROUND_TRIP_WITHOUT_SERVER: "of a request: there and back, without the time between at the server",
+    Distribution.SERVER_TIME: "from a request's arrival at its server to the response's hand-over to the middleware",
     Distribution.JITTER: "the size of the change in latency from one message to the next (IPDV, RFC 3393)",
     Distribution.PUBLISH_CALL: "the duration of the publish call",
     Distribution.END_TO_END: "from the start of a chain's first node to the end of its last one's computation",
@@ -145,9 +151,7 @@ CAPACITY = "capacity_bytes_per_s"
 PLAIN = (
     Metric("first_message", "first_message_ns", Dimension.TIME, of_trial=True, is_long=True),
     Metric(
-        "first_full_message",
-        "first_full_message_ns",
-        Dimension.TIME,
+        *("first_full_message", "first_full_message_ns", Dimension.TIME),
         of_trial=True,
         is_long=True,
         is_usual=False,

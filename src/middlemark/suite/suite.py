@@ -68,6 +68,10 @@ class Exclusion(Model):
     answer: Many[MessageSize] | None = None
     interval: Many[Duration] | None = None
     patience: Many[Duration] | None = None
+    response: Many[MessageSize] | None = None
+    outstanding: Many[WholeNumber] | None = None
+    timeout: Many[Duration] | None = None
+    server_time: Many[str] | None = None
     reliability: Many[Reliability] | None = None
     history: Many[History] | None = None
     depth: Many[WholeNumber] | None = None

@@ -414,8 +414,11 @@ class Library(BaseModel):
     """The version that the library itself reports at run time where it can."""
 
 
-Pattern = TypeAliasType("Pattern", Literal["periodic", "burst", "unthrottled", "ping_pong"])
-"""The four ways in which a stream's messages are produced."""
+Pattern = TypeAliasType(
+    "Pattern",
+    Literal["periodic", "burst", "unthrottled", "ping_pong", "request_response"],
+)
+"""The ways in which a stream's messages are produced."""
 
 
 Per = TypeAliasType("Per", Literal["host", "network"])
@@ -713,6 +716,15 @@ class UniformCompute(BaseModel):
     """The shortest."""
 
 
+class ExponentialCompute(BaseModel):
+    """An exponential distribution."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["exponential"] = "exponential"
+    mean_ns: Annotated[int, Field(ge=0)]
+    """Its mean."""
+
+
 class NormalCompute(BaseModel):
     """A normal distribution."""
 
@@ -749,6 +761,18 @@ class KeepAllHistory(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     kind: Literal["keep_all"] = "keep_all"
+
+
+class ClosedPace(BaseModel):
+    """
+    As many requests as `outstanding` are under way at any time: the next is sent when a response has come, or the
+    timeout of a request.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    approach_hz: float
+    """The rate before the window."""
+    kind: Literal["closed"] = "closed"
 
 
 class BurstPattern(BaseModel):
@@ -1075,17 +1099,17 @@ An application's events. `armed` or `refused` comes first; after `refused` the p
 
 
 Arrival = TypeAliasType("Arrival", Annotated[FixedArrival | PoissonArrival, Field(discriminator="kind")])
-"""How the intervals of a periodic stream are distributed."""
+"""How the intervals of a periodic stream, or of a client's requests, are distributed."""
 
 
 ComputeSpec = TypeAliasType(
     "ComputeSpec",
     Annotated[
-        ConstantCompute | UniformCompute | NormalCompute | LognormalCompute,
+        ConstantCompute | UniformCompute | ExponentialCompute | NormalCompute | LognormalCompute,
         Field(discriminator="kind"),
     ],
 )
-"""How long an execution computes, as CPU time of its thread; what is drawn below zero counts as zero."""
+"""How long an execution of a node, or a server for a response, computes, as CPU time of its thread; what is drawn below zero counts as zero."""
 
 
 class Endpoint(BaseModel):
@@ -1251,6 +1275,20 @@ ServiceEvent = TypeAliasType(
 """A service's events."""
 
 
+class OpenPace(BaseModel):
+    """
+    By an absolute schedule, whatever is still under way. A request that is due while as many as `outstanding` are is
+    not sent, and counts as refused.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    arrival: Arrival
+    """How the intervals are distributed."""
+    kind: Literal["open"] = "open"
+    rate_hz: float
+    """Requests a second."""
+
+
 class PeriodicPattern(BaseModel):
     """An absolute schedule, open loop: message k is intended at begin + k / rate."""
 
@@ -1294,17 +1332,8 @@ class NodeSpec(BaseModel):
     """What makes it run."""
 
 
-PatternSpec = TypeAliasType(
-    "PatternSpec",
-    Annotated[
-        PeriodicPattern | BurstPattern | UnthrottledPattern | PingPongPattern | ComputedPattern,
-        Field(discriminator="kind"),
-    ],
-)
-"""
-How messages are produced. Before the measured window each pattern publishes at its rate from `approach` on, to
-warm up; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`.
-"""
+PaceSpec = TypeAliasType("PaceSpec", Annotated[OpenPace | ClosedPace, Field(discriminator="kind")])
+"""When a client sends its requests."""
 
 
 class Placement(BaseModel):
@@ -1317,99 +1346,6 @@ class Placement(BaseModel):
     """Its scheduling class."""
     spin_ns: Annotated[int, Field(ge=0)]
     """A publisher wakes this much before each intended instant and spins until it; 0: it only sleeps."""
-
-
-class StreamSpec(BaseModel):
-    """One topic from its publishers to its subscribers."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    messages: Annotated[int | None, Field(ge=0)] = None
-    """
-    The most messages that one of its publishers may send within the window, where that is less than
-    [`Recording::messages`].
-    """
-    name: str
-    """The topic's name, unique within the trial: letters, digits and `_`."""
-    pattern: PatternSpec
-    """How its messages are produced."""
-    publishers: list[EndpointAddress]
-    """Every publisher of the stream, by index, whichever application holds it."""
-    qos: Qos
-    """What is requested of its delivery."""
-    recorded: Recorded | None = None
-    """
-    Of a periodic stream: the instants and sizes that its messages had when they were recorded, in place of equal
-    intervals and one size; its rate is then the mean, its size the largest.
-    """
-    size_bytes: Annotated[int, Field(ge=32)]
-    """The size of each message, header included."""
-    subscribers: list[EndpointAddress]
-    """Every subscriber of the stream, by index, whichever application holds it."""
-
-
-class ApplicationSpec(BaseModel):
-    """Everything an application needs to know of its trial, and no more."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    address: str
-    """The address of the host this application runs on."""
-    application: str
-    """This application's name, unique within the trial."""
-    clock_offset_ns: int
-    """
-    How far this machine's `CLOCK_MONOTONIC` is ahead of the front's, on whose clock all instants of commands, events
-    and samples are; 0 on the front's own machine.
-    """
-    contract_version: Annotated[int, Field(ge=0)]
-    """[`crate::CONTRACT_VERSION`] of the front."""
-    delivery: Delivery
-    """Who calls it with a message: what the suite requests, else what the profile sets, else the worker's default."""
-    endpoints: list[Endpoint]
-    """The endpoints that this application holds."""
-    interface: str
-    """The network interface with that address; middleware that would choose among interfaces is bound to it."""
-    nodes: list[NodeSpec] | None = None
-    """The nodes that this application executes between its subscribers and its publishers; none in most trials."""
-    options: dict[str, OptionValue]
-    """Options that the suite sets beyond the profile."""
-    placement: Placement
-    """Where and how the operating system runs it."""
-    profile: str
-    """The profile's name."""
-    recording: Recording
-    """How much is recorded of each message."""
-    rendezvous: Rendezvous
-    """What keeps this trial apart from every other on the machine."""
-    security: Security | None = None
-    """What it keeps strangers out with; none where the trial is open to all."""
-    services: list[ServiceAddress]
-    """The services that this host can reach, nearest first: an application uses the first of the kind that it needs."""
-    streams: list[StreamSpec]
-    """Every stream of the trial."""
-    verify: bool
-    """Whether subscribers check each message's bytes."""
-
-
-class CredentialsRequest(BaseModel):
-    """What `credentials` is asked: everything that may be named in what it makes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    applications: list[SecuredApplication]
-    """Every application of the trial."""
-    contract_version: Annotated[int, Field(ge=0)]
-    """[`crate::CONTRACT_VERSION`] of the front."""
-    level: SecurityLevel
-    """The level that the trial requests."""
-    options: dict[str, OptionValue]
-    """Options that the suite sets beyond the profile."""
-    profile: str
-    """The profile's name."""
-    rendezvous: Rendezvous
-    """What keeps this trial apart from every other."""
-    services: list[SecuredService]
-    """Every service of the trial."""
-    streams: list[StreamSpec]
-    """Every stream of the trial, as one of its hosts sees it."""
 
 
 class Capabilities(BaseModel):
@@ -1537,3 +1473,136 @@ class ServiceSpec(BaseModel):
     reaches it. Of two that are linked each names the other, the one with the higher index connects, and the links
     of a trial have no circle.
     """
+
+
+class RequestResponsePattern(BaseModel):
+    """
+    A request to a server, by the middleware's own means of asking and answering, and its response. The publishers are
+    the clients, the subscribers the servers; see [`StreamSpec::is_joined`] for who asks whom.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["request_response"] = "request_response"
+    outstanding: Annotated[int, Field(ge=1, le=1024)]
+    """The most requests of one client that are under way at once."""
+    pace: PaceSpec
+    """When a client sends its requests."""
+    response_bytes: Annotated[int, Field(ge=32)]
+    """The size of the response."""
+    seed: Annotated[int, Field(ge=0)]
+    """Decides, with the server's index, what is drawn for its computations."""
+    server_time: ComputeSpec
+    """How long the server computes for each response; a server has one computation at a time."""
+    timeout_ns: Annotated[int, Field(ge=1)]
+    """After this a request counts as unanswered, and its response, should it come, as late."""
+
+
+PatternSpec = TypeAliasType(
+    "PatternSpec",
+    Annotated[
+        PeriodicPattern
+        | BurstPattern
+        | UnthrottledPattern
+        | PingPongPattern
+        | RequestResponsePattern
+        | ComputedPattern,
+        Field(discriminator="kind"),
+    ],
+)
+"""
+How messages are produced. Before the measured window each pattern publishes at its rate from `approach` on, to
+warm up; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`, as does a closed loop of requests.
+"""
+
+
+class StreamSpec(BaseModel):
+    """One topic from its publishers to its subscribers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    messages: Annotated[int | None, Field(ge=0)] = None
+    """
+    The most messages that one of its publishers may send within the window, where that is less than
+    [`Recording::messages`].
+    """
+    name: str
+    """The topic's name, unique within the trial: letters, digits and `_`."""
+    pattern: PatternSpec
+    """How its messages are produced."""
+    publishers: list[EndpointAddress]
+    """Every publisher of the stream, by index, whichever application holds it."""
+    qos: Qos
+    """What is requested of its delivery."""
+    recorded: Recorded | None = None
+    """
+    Of a periodic stream: the instants and sizes that its messages had when they were recorded, in place of equal
+    intervals and one size; its rate is then the mean, its size the largest.
+    """
+    size_bytes: Annotated[int, Field(ge=32)]
+    """The size of each message, header included."""
+    subscribers: list[EndpointAddress]
+    """Every subscriber of the stream, by index, whichever application holds it."""
+
+
+class ApplicationSpec(BaseModel):
+    """Everything an application needs to know of its trial, and no more."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    address: str
+    """The address of the host this application runs on."""
+    application: str
+    """This application's name, unique within the trial."""
+    clock_offset_ns: int
+    """
+    How far this machine's `CLOCK_MONOTONIC` is ahead of the front's, on whose clock all instants of commands, events
+    and samples are; 0 on the front's own machine.
+    """
+    contract_version: Annotated[int, Field(ge=0)]
+    """[`crate::CONTRACT_VERSION`] of the front."""
+    delivery: Delivery
+    """Who calls it with a message: what the suite requests, else what the profile sets, else the worker's default."""
+    endpoints: list[Endpoint]
+    """The endpoints that this application holds."""
+    interface: str
+    """The network interface with that address; middleware that would choose among interfaces is bound to it."""
+    nodes: list[NodeSpec] | None = None
+    """The nodes that this application executes between its subscribers and its publishers; none in most trials."""
+    options: dict[str, OptionValue]
+    """Options that the suite sets beyond the profile."""
+    placement: Placement
+    """Where and how the operating system runs it."""
+    profile: str
+    """The profile's name."""
+    recording: Recording
+    """How much is recorded of each message."""
+    rendezvous: Rendezvous
+    """What keeps this trial apart from every other on the machine."""
+    security: Security | None = None
+    """What it keeps strangers out with; none where the trial is open to all."""
+    services: list[ServiceAddress]
+    """The services that this host can reach, nearest first: an application uses the first of the kind that it needs."""
+    streams: list[StreamSpec]
+    """Every stream of the trial."""
+    verify: bool
+    """Whether subscribers check each message's bytes."""
+
+
+class CredentialsRequest(BaseModel):
+    """What `credentials` is asked: everything that may be named in what it makes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    applications: list[SecuredApplication]
+    """Every application of the trial."""
+    contract_version: Annotated[int, Field(ge=0)]
+    """[`crate::CONTRACT_VERSION`] of the front."""
+    level: SecurityLevel
+    """The level that the trial requests."""
+    options: dict[str, OptionValue]
+    """Options that the suite sets beyond the profile."""
+    profile: str
+    """The profile's name."""
+    rendezvous: Rendezvous
+    """What keeps this trial apart from every other."""
+    services: list[SecuredService]
+    """Every service of the trial."""
+    streams: list[StreamSpec]
+    """Every stream of the trial, as one of its hosts sees it."""

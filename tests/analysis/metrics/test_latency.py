@@ -4,11 +4,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from middlemark.analysis.metrics.accounting import StreamShape
 from middlemark.analysis.metrics.latency import distributions
+from middlemark.plan import ClosedRequests, Periodic, StreamPattern
+from middlemark.plan.patterns import ConstantTime
 from middlemark.results.tables import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+from middlemark.suite import Arrival
 from middlemark.suite.metrics import Distribution
 
 LATE_AFTER_NS = 1000
+PERIODIC = Periodic(rate_hz=1.0, arrival=Arrival.FIXED)
 
 
 def received(*rows: tuple[int, int, int, int, int]) -> pl.DataFrame:
@@ -20,8 +25,11 @@ def received(*rows: tuple[int, int, int, int, int]) -> pl.DataFrame:
     return pl.DataFrame(data).select(pl.col(name).cast(kind) for name, kind in RECEIVED_SCHEMA.items())
 
 
-def made(messages: pl.DataFrame, published: pl.DataFrame, late_after_ns: int) -> dict[Distribution, np.ndarray]:
-    return {kind: ordered() for kind, ordered in distributions(messages, published, late_after_ns).items()}
+def made(
+    messages: pl.DataFrame, published: pl.DataFrame, late_after_ns: int, pattern: StreamPattern = PERIODIC
+) -> dict[Distribution, np.ndarray]:
+    shape = StreamShape("s", 64, pattern, late_after_ns)
+    return {kind: ordered() for kind, ordered in distributions(messages, published, shape).items()}
 
 
 NOTHING_PUBLISHED = pl.DataFrame(schema=PUBLISHED_SCHEMA)
@@ -48,6 +56,20 @@ def test_a_round_trip_runs_from_the_questions_send_to_the_answers_arrival() -> N
     found = made(received((0, 0, 0, 10, 30), (1, 0, 10, 32, 55)), NOTHING_PUBLISHED, LATE_AFTER_NS)
     assert found[Distribution.ROUND_TRIP].tolist() == [45]
     assert found[Distribution.LATENCY_FROM_SEND].tolist() == [20]
+
+
+def test_a_round_trip_of_a_request_is_its_two_ways_and_what_the_server_took() -> None:
+    requests = ClosedRequests(
+        approach_hz=1.0, response_bytes=64, outstanding=1, timeout_ns=500, server_time=ConstantTime(time_ns=0)
+    )
+    # Due at 3, sent at 10, at the server at 30; filled for 2, its response was sent at 132 and came at 155.
+    first = (0, 0, 3, 10, 30), (1, 0, 12, 132, 155)
+    in_time, late = ((0, 1, 0, 0, 20), (1, 1, 0, 490, 500)), ((0, 2, 0, 0, 20), (1, 2, 0, 480, 501))
+    found = made(received(*first, *in_time, *late), NOTHING_PUBLISHED, 10_000, requests)
+    assert found[Distribution.ROUND_TRIP].tolist() == [143, 500]
+    assert found[Distribution.SERVER_TIME].tolist() == [100, 470]
+    assert found[Distribution.ROUND_TRIP_WITHOUT_SERVER].tolist() == [30, 43]
+    assert found[Distribution.ROUND_TRIP_FROM_INTENDED].tolist() == [150, 500]
 
 
 def test_jitter_is_between_consecutive_sequence_numbers_in_any_order_of_arrival() -> None:

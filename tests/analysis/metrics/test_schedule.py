@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from middlemark.analysis.metrics.recovery import schedule
 from middlemark.plan import Burst, PingPong, Recorded, Stream, StreamPattern, Unthrottled
-from middlemark.plan.streams import KeepLast, Periodic, StreamQos
+from middlemark.plan.patterns import Periodic
+from middlemark.plan.streams import KeepLast, StreamQos
 from middlemark.results.record import Window
 from middlemark.suite import Arrival, Congestion, Durability, Reliability
 

@@ -25,6 +25,14 @@ def test_a_ping_pong_has_come_together_only_when_an_answer_has_come_back(tmp_pat
     assert missing_paths(trial, events, APPLICATIONS, ApplicationFirstMessage) == []
 
 
+def test_a_client_asks_one_server_and_waits_for_no_other(tmp_path: Path) -> None:
+    trial = planned("workloads: [{workload: s, pattern: request_response, size: 64 B}]\ntopologies: C3-2")
+    everyone = [application.name for application in trial.experiment.applications]
+    paths = missing_paths(trial, EventReader(tmp_path), everyone, ApplicationFirstMessage)
+    expected = [(answers, client, client % 2) for answers in (False, True) for client in range(3)]
+    assert [(path.answers, path.publisher, path.subscriber) for path in paths] == expected
+
+
 def test_a_one_way_stream_waits_for_no_answers(tmp_path: Path) -> None:
     paths = missing_paths(planned("workloads: imu"), EventReader(tmp_path), APPLICATIONS, ApplicationFirstMessage)
     assert [path.answers for path in paths] == [False]

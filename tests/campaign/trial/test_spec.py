@@ -108,6 +108,12 @@ def test_one_application_holds_all_endpoints_of_the_same_process() -> None:
     assert [(each.role, each.index) for each in application.endpoints] == [("publisher", 0), ("subscriber", 0)]
 
 
+REQUESTS = "pattern: request_response, size: 64 B"
+EXPONENTIAL = "{distribution: exponential, mean: 1 ms}"
+SEED = object()
+"""In place of the seed of the trial's block."""
+
+
 @pytest.mark.parametrize(
     ("workload", "pattern"),
     [
@@ -130,11 +136,30 @@ def test_one_application_holds_all_endpoints_of_the_same_process() -> None:
                 "patience_ns": 2_000_000_000, "messages": None,
             },
         ),
+        (
+            f"{{workload: s, {REQUESTS}, response: 1 kB, outstanding: 3, server_time: 2 ms}}",
+            {
+                "kind": "request_response", "pace": {"kind": "closed", "approach_hz": 100.0}, "response_bytes": 1000,
+                "outstanding": 3, "timeout_ns": 1_000_000_000, "server_time": {"kind": "constant", "time_ns": 2_000_000},
+                "seed": SEED,
+            },
+        ),
+        (
+            f"{{workload: s, {REQUESTS}, rate: 50 Hz, timeout: 2 s, server_time: {EXPONENTIAL}}}",
+            {
+                "kind": "request_response",
+                "pace": {"kind": "open", "rate_hz": 50.0, "arrival": {"kind": "fixed"}}, "response_bytes": 64,
+                "outstanding": 64, "timeout_ns": 2_000_000_000,
+                "server_time": {"kind": "exponential", "mean_ns": 1_000_000}, "seed": SEED,
+            },
+        ),
     ],
 )  # fmt: skip
 def test_a_pattern_is_told_in_the_words_of_the_contract(workload: str, pattern: dict[str, object]) -> None:
-    told = specs(planned(f"workloads: [{workload}]"))
-    assert told.applications["publisher_0"].streams[0].pattern.model_dump() == pattern
+    trial = planned(f"workloads: [{workload}]")
+    told = specs(trial)
+    expected = {name: trial.seed if value is SEED else value for name, value in pattern.items()}
+    assert told.applications["publisher_0"].streams[0].pattern.model_dump() == expected
 
 
 def test_a_poisson_schedule_has_the_seed_of_the_trials_block() -> None:

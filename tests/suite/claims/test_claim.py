@@ -84,7 +84,7 @@ MISTAKES = {
         snapshot("""\
 mine.yaml:6:5: `p99(latancy)` is no metric
   - p99(latancy)[middleware=zenoh] < 1 ms
-allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), p99(fill), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, first_full_message, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory, kernel_share, tcp_share)\
+allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(round_trip_from_intended), p99(round_trip_without_server), p99(server_time), p99(jitter), p99(publish_call), p99(pacing_error), p99(fill), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, first_full_message, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory, kernel_share, tcp_share)\
 """),
     ),
     "an unknown middleware": (
@@ -140,7 +140,7 @@ allowed: two metrics of one kind; loss is a number of share, cpu of percent_of_c
         snapshot("""\
 mine.yaml:6:17: `topology` is no factor that grows
   - monotone in topology: p99(latency)
-allowed: size, rate, answer, interval, patience, publish_patience, queue, spin, cpu_load\
+allowed: size, rate, answer, interval, patience, response, timeout, publish_patience, queue, spin, cpu_load\
 """),
     ),
 }
@@ -185,5 +185,5 @@ def test_a_claim_of_the_command_line_is_pointed_into() -> None:
 `p99(latancy)` is no metric
   p99(latancy) < 1 ms
   ^
-allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), p99(fill), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, first_full_message, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory, kernel_share, tcp_share)\
+allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(round_trip_from_intended), p99(round_trip_without_server), p99(server_time), p99(jitter), p99(publish_call), p99(pacing_error), p99(fill), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, first_full_message, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory, kernel_share, tcp_share)\
 """)

@@ -160,7 +160,7 @@ allowed: another name, or the node in it\
         snapshot("""\
 mine.yaml:12:9: this computation has no `deviation`
   compute: {distribution: normal, minimum: 2 ms}
-allowed: a time; or uniform: minimum, maximum; normal: mean, deviation; lognormal: mean, deviation\
+allowed: a time; or uniform: minimum, maximum; exponential: mean; normal: mean, deviation; lognormal: mean, deviation\
 """),
     ),
     "passing over where each message is an execution": (

@@ -94,8 +94,12 @@ impl Outcome {
     pub(crate) fn check_complete(&self) -> Result<()> {
         let (mut pairs, mut publishers) = (0, 0);
         for stream in &self.request.streams {
-            let answered = matches!(stream.pattern, middlemark_contract::PatternSpec::PingPong { .. });
-            pairs += stream.publishers.len() * stream.subscribers.len() * if answered { 2 } else { 1 };
+            let ends =
+                |publisher| (0..stream.subscribers.len()).filter(move |end| stream.is_joined(publisher, *end as u16));
+            let joined: usize = (0..stream.publishers.len() as u16)
+                .map(|publisher| ends(publisher).count())
+                .sum();
+            pairs += joined * if stream.pattern.answer_bytes().is_some() { 2 } else { 1 };
             publishers += stream.publishers.len();
         }
         ensure!(

@@ -96,7 +96,10 @@ impl Request {
         self.streams.iter().all(|stream| {
             let scheduled = matches!(
                 stream.pattern,
-                PatternSpec::Periodic { .. } | PatternSpec::PingPong { .. } | PatternSpec::Computed { .. }
+                PatternSpec::Periodic { .. }
+                    | PatternSpec::PingPong { .. }
+                    | PatternSpec::RequestResponse { .. }
+                    | PatternSpec::Computed { .. }
             );
             stream.qos.reliability == Reliability::Reliable && (scheduled || stream.qos.congestion == Congestion::Block)
         })

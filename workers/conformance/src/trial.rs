@@ -5,9 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
-use middlemark_contract::{
-    ApplicationCommand, EndpointAddress, ExpectedMessages, PatternSpec, PublisherCounts, Security,
-};
+use middlemark_contract::{ApplicationCommand, EndpointAddress, ExpectedMessages, PublisherCounts, Security};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -115,8 +113,8 @@ impl<'a> Trial<'a> {
         self.hear(true)
     }
 
-    /// Waits until every subscriber that is there has a message of every publisher that is there, and in a ping-pong every
-    /// publisher an answer of every subscriber; of any size or of the full one.
+    /// Waits until every subscriber that is there has a message of every publisher that is there, and where it is
+    /// answered every publisher an answer of every subscriber; of any size or of the full one.
     pub(crate) fn hear(&mut self, is_full: bool) -> Result<()> {
         let awaited: Vec<_> = self
             .applications
@@ -136,6 +134,9 @@ impl<'a> Trial<'a> {
             let there = |address: &EndpointAddress| self.applications.contains_key(&address.application);
             for (publisher, asker) in (0..).zip(&stream.publishers).filter(|(_, address)| there(address)) {
                 for (subscriber, responder) in (0..).zip(&stream.subscribers).filter(|(_, address)| there(address)) {
+                    if !stream.is_joined(publisher, subscriber) {
+                        continue;
+                    }
                     let pairing = |answers| Pairing {
                         stream: stream.name.clone(),
                         answers,
@@ -146,7 +147,7 @@ impl<'a> Trial<'a> {
                     if responder.application == name {
                         pairings.insert(pairing(false));
                     }
-                    if asker.application == name && matches!(stream.pattern, PatternSpec::PingPong { .. }) {
+                    if asker.application == name && stream.pattern.answer_bytes().is_some() {
                         pairings.insert(pairing(true));
                     }
                 }

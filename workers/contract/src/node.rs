@@ -99,7 +99,7 @@ pub struct NodeOutput {
     pub index: u16,
 }
 
-/// How long an execution computes, as CPU time of its thread; what is drawn below zero counts as zero.
+/// How long an execution of a node, or a server for a response, computes, as CPU time of its thread; what is drawn below zero counts as zero.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum ComputeSpec {
@@ -114,6 +114,11 @@ pub enum ComputeSpec {
         minimum_ns: u64,
         /// The longest.
         maximum_ns: u64,
+    },
+    /// An exponential distribution.
+    Exponential {
+        /// Its mean.
+        mean_ns: u64,
     },
     /// A normal distribution.
     Normal {

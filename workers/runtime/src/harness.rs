@@ -81,7 +81,7 @@ impl Flood {
             spin_ns: 0,
             messages,
             recorder: Arc::new(Recorder::new(messages as usize, blank)),
-            turn: None,
+            client: None,
             refusal: None,
             sent: 0,
             filling: Filling::default(),

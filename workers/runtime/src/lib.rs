@@ -18,12 +18,13 @@ mod send;
 
 pub use life::run::run;
 pub use message::channel::Channel;
+pub use message::exchange::Exchange;
 pub use message::header::{Header, Phase};
 pub use message::ports::ChannelEndpoint;
 pub use middleware::{Context, CredentialsError, Middleware, MiddlewareError, Service, Session};
 pub use options::Options;
 pub use process::system_package;
 pub use receive::idle::Idle;
-pub use receive::receiver::Receiver;
+pub use receive::receiver::{Receiver, Server};
 pub use send::matched::Matched;
-pub use send::publish::{Publish, PublishError, PublishInPlace, PublishMoved, Publisher};
+pub use send::publish::{Publish, PublishError, PublishInPlace, PublishMoved, Publisher, PublisherMut};

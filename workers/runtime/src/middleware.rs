@@ -10,6 +10,7 @@
 //!            ── serve(&ServiceSpec) ── Service   in a process of its own
 //! Session    ── subscriber(&Channel, Receiver)   all subscribers first, then the publishers, on the main thread
 //!            ── publisher(&Channel, Matched) ── Publisher moved to a thread of its own
+//!            ── server(&Exchange, Server), client(&Exchange, Receiver, Matched): the same of requests and responses
 //!            ── effective()                      once all endpoints exist
 //!            ── close()                          after every Publisher is dropped
 //! ```
@@ -23,8 +24,9 @@ use middlemark_contract::{
 };
 
 use crate::message::channel::Channel;
+use crate::message::exchange::Exchange;
 use crate::options::Options;
-use crate::receive::receiver::Receiver;
+use crate::receive::receiver::{Receiver, Server};
 use crate::send::matched::Matched;
 use crate::send::publish::Publisher;
 
@@ -119,6 +121,32 @@ pub trait Session {
     /// # Errors
     /// What the middleware reported.
     fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError>;
+
+    /// Offers a server by the middleware's own means of asking and answering; from its return on requests may come into
+    /// `server`, which answers each before it returns.
+    ///
+    /// # Errors
+    /// What the middleware reported; that it has no such means, where its description doesn't name the pattern.
+    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
+        let _ = server;
+        Err(exchange.unsupported())
+    }
+
+    /// Makes a client of the server that `exchange` names; the publisher sends its requests, `responses` gets what the
+    /// middleware hands over as their responses. The server need not be there when this returns; once the middleware lets it
+    /// be known that it is, `found` is told.
+    ///
+    /// # Errors
+    /// As [`Self::server`].
+    fn client(
+        &mut self,
+        exchange: &Exchange<'_>,
+        responses: Receiver,
+        found: Matched,
+    ) -> Result<Publisher, MiddlewareError> {
+        let _ = (responses, found);
+        Err(exchange.unsupported())
+    }
 
     /// The configuration really applied, read back from the middleware where it lets itself be read.
     fn effective(&self) -> Effective;

@@ -30,6 +30,7 @@ pub(crate) fn describe() -> Description {
                 Pattern::Burst,
                 Pattern::Unthrottled,
                 Pattern::PingPong,
+                Pattern::RequestResponse,
             ],
             transports: vec!["shared memory".into()],
             reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],

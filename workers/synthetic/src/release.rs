@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use middlemark_ring::{Reader, Waker};
-use middlemark_runtime::{Channel, Header, Idle, Phase, Receiver, clock};
+use middlemark_runtime::{Channel, Header, Idle, Phase, Publish, PublisherMut, Receiver, Server, clock};
 
 use crate::fate::Identity;
 use crate::lateness::Lateness;
@@ -28,7 +28,23 @@ pub(crate) struct Postman {
     pub(crate) spin_ns: i64,
     /// Whether its thread never sleeps.
     pub(crate) is_polling: bool,
-    pub(crate) receiver: Receiver,
+    pub(crate) taker: Taker,
+}
+
+/// Who takes what is released.
+pub(crate) enum Taker {
+    Receiver(Receiver),
+    /// A server, with what carries its responses to the link's client.
+    Server(Server, Box<dyn Publish>),
+}
+
+impl Taker {
+    fn take(&mut self, released_ns: i64, message: &[u8]) {
+        match self {
+            Taker::Receiver(receiver) => receiver.receive_at(released_ns, message),
+            Taker::Server(server, responding) => server.serve(message, PublisherMut::Copying(&mut **responding)),
+        }
+    }
 }
 
 impl Releases {
@@ -90,8 +106,8 @@ impl Postman {
             if now_ns < due_ns {
                 return Some(due_ns);
             }
-            let receiver = &self.receiver;
-            self.link.release(|message| receiver.receive_at(now_ns, message));
+            let taker = &mut self.taker;
+            self.link.release(|message| taker.take(now_ns, message));
             lateness.record(now_ns - due_ns);
         }
         None

@@ -1,6 +1,9 @@
 //! Which channels' messages are loaned from shared memory, how large their pools are, and whether they can be had.
 //!
-//! Pure arithmetic over channels and options; `session` makes the pools, `publisher` loans from them.
+//! Zenoh locks all of its shared memory, and has none where it may not. Arithmetic over channels and options, and one question
+//! to the kernel; `session` makes the pools, `publisher` loans from them.
+
+use std::fs;
 
 use middlemark_contract::Refusal;
 use middlemark_runtime::{Channel, Options};
@@ -40,6 +43,28 @@ pub(crate) fn accept(channels: &[Channel], options: &Options, lockable_bytes: Op
         }),
         _ => Ok(()),
     }
+}
+
+/// Bit of `CAP_IPC_LOCK`, which lifts the limit (`capabilities(7)`).
+const IPC_LOCK: u64 = 1 << 14;
+
+/// The most bytes that may be locked; none: there is no limit.
+pub(crate) fn lockable_bytes() -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the kernel writes into a structure of this function's own.
+    let asked = unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
+    (asked == 0 && limit.rlim_cur != libc::RLIM_INFINITY && !may_lock_all()).then_some(limit.rlim_cur)
+}
+
+fn may_lock_all() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    effective
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & IPC_LOCK != 0)
 }
 
 #[cfg(test)]

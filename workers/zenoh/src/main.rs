@@ -5,9 +5,9 @@
 
 mod configuration;
 mod description;
+mod exchange;
 mod leftovers;
 mod loans;
-mod memory;
 mod pieces;
 mod places;
 mod publisher;
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use middlemark_contract::{
-    ApplicationSpec, Description, PatternSpec, PortHolders, Refusal, Reliability, ServiceSpec, StreamSpec,
+    ApplicationSpec, Delivery, Description, PatternSpec, PortHolders, Refusal, Reliability, ServiceSpec, StreamSpec,
 };
 use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
 
@@ -52,6 +52,7 @@ impl Middleware for Zenoh {
         accept_transport(spec, options, &places)?;
         accept_lowlatency(spec, options)?;
         accept_waiting(spec)?;
+        accept_requests(spec)?;
         spec.streams
             .iter()
             .try_for_each(|stream| accept_queue(stream, options))?;
@@ -60,7 +61,7 @@ impl Middleware for Zenoh {
             "option",
             || "zero_copy writes into shared memory, and shared_memory is off".into(),
         )?;
-        loans::accept(&channels, options, memory::lockable_bytes())?;
+        loans::accept(&channels, options, loans::lockable_bytes())?;
         require(
             options.text("mode") == "peer" || places.router().is_some(),
             "option",
@@ -157,6 +158,18 @@ fn accept_waiting(spec: &ApplicationSpec) -> Result<(), Refusal> {
     })
 }
 
+fn accept_requests(spec: &ApplicationSpec) -> Result<(), Refusal> {
+    let asks = |stream: &StreamSpec| matches!(stream.pattern, PatternSpec::RequestResponse { .. });
+    let called = spec.delivery == Delivery::LibraryThread;
+    require(called || !spec.streams.iter().any(asks), "delivery", || {
+        format!(
+            "{} for requests: a response comes to the callback of its get, and this worker keeps no channel of them; ask for \
+             library_thread",
+            spec.delivery
+        )
+    })
+}
+
 fn accept_queue(stream: &StreamSpec, options: &Options) -> Result<(), Refusal> {
     let (qos, name) = (&stream.qos, &stream.name);
     let batches_bytes = (options.integer("queue_batches") * options.integer("batch_bytes")) as u64;
@@ -170,10 +183,7 @@ fn accept_queue(stream: &StreamSpec, options: &Options) -> Result<(), Refusal> {
 }
 
 fn largest_message_bytes(spec: &ApplicationSpec) -> u64 {
-    let largest = |stream: &StreamSpec| match stream.pattern {
-        PatternSpec::PingPong { answer_bytes, .. } => stream.size_bytes.max(answer_bytes),
-        _ => stream.size_bytes,
-    };
+    let largest = |stream: &StreamSpec| stream.size_bytes.max(stream.pattern.answer_bytes().unwrap_or(0));
     spec.streams.iter().map(largest).max().unwrap_or(0)
 }
 

@@ -6,16 +6,20 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use middlemark_contract::{Congestion, Delivery, Effective, Reliability};
-use middlemark_runtime::{Channel, Context, Idle, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_runtime::{
+    Channel, Context, Exchange, Idle, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
+};
 use zenoh::handlers::{FifoChannel, FifoChannelHandler};
 use zenoh::matching::MatchingStatus;
 use zenoh::pubsub::Subscriber;
+use zenoh::query::{Querier, Queryable};
 use zenoh::sample::Sample;
 use zenoh::shm::ShmProviderBuilder;
 use zenoh::{Wait, qos};
 
 use crate::configuration;
 use crate::description;
+use crate::exchange::{self, Asking};
 use crate::leftovers;
 use crate::loans;
 use crate::pieces::Pieces;
@@ -34,12 +38,16 @@ pub(crate) struct ZenohSession {
     subscribers: Vec<Receiving>,
     /// What each publisher of this application was declared with.
     publishers: Vec<String>,
+    /// The servers of this application.
+    servers: Vec<Queryable<()>>,
+    /// What the clients of this application ask with.
+    queriers: Vec<Arc<Querier<'static>>>,
     /// The pools of those that loan, kept until the session's end for the messages still under way.
     pools: Vec<Arc<Pool>>,
 }
 
 /// How a receiver gets a message.
-type HandOver = fn(&Sample, &Receiver);
+pub(crate) type HandOver = fn(&Sample, &Receiver);
 
 /// How one subscriber's messages come to its receiver.
 enum Receiving {
@@ -64,6 +72,8 @@ impl ZenohSession {
             },
             subscribers: Vec::new(),
             publishers: Vec::new(),
+            servers: Vec::new(),
+            queriers: Vec::new(),
             pools: Vec::new(),
         })
     }
@@ -129,6 +139,25 @@ impl Session for ZenohSession {
         })
     }
 
+    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
+        self.servers.push(exchange::serve(&self.session, exchange, server)?);
+        Ok(())
+    }
+
+    fn client(
+        &mut self,
+        exchange: &Exchange<'_>,
+        responses: Receiver,
+        found: Matched,
+    ) -> Result<Publisher, MiddlewareError> {
+        let express = self.options.boolean("express");
+        let asking = Asking::new(&self.session, exchange, express, (responses, self.hand_over), found)?;
+        let words = exchange::words(exchange.requests, express);
+        self.publishers.push(format!("client of {}: {words}", exchange.name()));
+        self.queriers.push(asking.querier());
+        Ok(Publisher::Moving(Box::new(asking)))
+    }
+
     fn effective(&self) -> Effective {
         let mut settings = settings::read_back(&self.session);
         settings.insert("links".into(), settings::links(&self.session, &self.options));
@@ -158,10 +187,16 @@ impl Session for ZenohSession {
         let ZenohSession {
             session,
             subscribers,
+            servers,
+            queriers,
             pools,
             ..
         } = *self;
-        let (mut ended, mut readers) = (Vec::new(), Vec::new());
+        drop(queriers);
+        let undeclared = servers
+            .into_iter()
+            .map(|server| server.undeclare().wait_callbacks().wait());
+        let (mut ended, mut readers) = (undeclared.collect::<Vec<_>>(), Vec::new());
         for receiving in subscribers {
             match receiving {
                 Receiving::Callback(subscriber) => ended.push(subscriber.undeclare().wait_callbacks().wait()),
@@ -206,7 +241,7 @@ fn poll(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver
     }
 }
 
-fn congestion(channel: &Channel) -> qos::CongestionControl {
+pub(crate) fn congestion(channel: &Channel) -> qos::CongestionControl {
     match channel.qos.congestion {
         Congestion::Block => qos::CongestionControl::Block,
         Congestion::Drop => qos::CongestionControl::Drop,

@@ -9,7 +9,7 @@ use middlemark_runtime::Options;
 use serde_json::Value;
 use zenoh::{Session, Wait};
 
-use crate::memory;
+use crate::loans;
 
 /// The keys of Zenoh's configuration that matter to a comparison.
 const KEYS: [&str; 22] = [
@@ -59,7 +59,7 @@ pub(crate) fn transport(session: &Session, options: &Options) -> String {
     }
     let through_memory = session.info().transports().wait().any(|transport| transport.is_shm());
     let pool_bytes = options.integer("shared_memory_pool_bytes") as u64;
-    match memory::lockable_bytes() {
+    match loans::lockable_bytes() {
         _ if !through_memory => configured.to_owned(),
         // Then Zenoh can't make its pool, and sends everything that is not loaned over the link.
         Some(bytes) if bytes < pool_bytes => {

@@ -53,6 +53,8 @@ _CRITERIA = {
     "burst": _LATENCY,
     "computed": _LATENCY,
     "ping_pong": _ROUND_TRIP,
+    "open_requests": _ROUND_TRIP,
+    "closed_requests": _ROUND_TRIP,
     "unthrottled": _GOODPUT,
 }
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.errors import MiddlemarkError
-from middlemark.plan import Experiment, StreamPattern
+from middlemark.plan import Experiment, Requests, StreamPattern
 from middlemark.results.counts import Counts, PublisherCounts, SubscriberCounts
 from middlemark.results.record import TrialRecord, Window
 from middlemark.results.streaming import Frame, by_sequence_number, present_numbers, row_count
@@ -96,6 +96,13 @@ class StreamShape:
     """The mean where its messages differ."""
     pattern: StreamPattern
     late_after_ns: int
+
+    @property
+    def answers_in_time(self) -> pl.Expr:
+        """Which answers are not late: of a response, by the time since its request was sent."""
+        if isinstance(self.pattern, Requests):
+            return pl.col("received_ns") - pl.col("intended_ns") <= self.pattern.timeout_ns
+        return pl.col("received_ns") - pl.col("sent_ns") <= self.late_after_ns
 
 
 def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:

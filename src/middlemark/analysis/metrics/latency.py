@@ -10,24 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import polars as pl
 
+from middlemark.analysis.metrics.accounting import StreamShape
 from middlemark.analysis.stats.quantiles import Measured, Samples, Value, with_clock_bound
-from middlemark.plan import Chain
+from middlemark.plan import Chain, Requests
 from middlemark.results.record import TrialRecord
-from middlemark.results.streaming import Frame, by_sequence_number, neighbour_differences, sorted_values
+from middlemark.results.streaming import Frame, by_sequence_number, lazy_rows, neighbour_differences, sorted_values
 from middlemark.suite.metrics import TRIAL, Distribution, Key
 
 CLOCK_BOUND = "clock_bound_ns"
 """The metric that says by how much one-way times of a stream or chain may be off; of streams between clocks only."""
 
 
-def distributions(received: Frame, published: Frame, late_after_ns: int) -> dict[Distribution, Callable[[], Samples]]:
+def distributions(received: Frame, published: Frame, stream: StreamShape) -> dict[Distribution, Callable[[], Samples]]:
     """What makes each distribution of one stream; those that its samples don't hold are empty."""
-    in_time = received.filter(pl.col("received_ns") - pl.col("sent_ns") <= late_after_ns)
-    messages = in_time.filter(pl.col("answer") == 0)
-    answers = in_time.filter(pl.col("answer") == 1)
-    return {
+    in_time = pl.col("received_ns") - pl.col("sent_ns") <= stream.late_after_ns
+    messages = received.filter((pl.col("answer") == 0) & in_time)
+    answers = received.filter((pl.col("answer") == 1) & stream.answers_in_time)
+    requests = _of_requests(received, answers) if isinstance(stream.pattern, Requests) else {}
+    return requests | {
         Distribution.LATENCY_FROM_SEND: partial(_difference, messages, "received_ns", "sent_ns"),
         Distribution.LATENCY_FROM_INTENDED: partial(_difference, messages, "received_ns", "intended_ns"),
         Distribution.ROUND_TRIP: partial(_difference, answers, "received_ns", "intended_ns"),
@@ -36,6 +39,31 @@ def distributions(received: Frame, published: Frame, late_after_ns: int) -> dict
         Distribution.PACING_ERROR: partial(_pacing_error, published),
         Distribution.FILL: partial(sorted_values, with_fill(published), pl.col("fill_ns")),
     }
+
+
+def _of_requests(received: Frame, responses: Frame) -> dict[Distribution, Callable[[], Samples]]:
+    """What a response says together with its request: the sum of both ways, and what the server took between them.
+
+    Filling the response is taken off the server's time, as it is off the round trip, so that both add up to that.
+    """
+    sent = pl.col("request_sent_ns")
+    fill = pl.col("intended_ns") - sent
+    there, back = pl.col("request_received_ns") - sent, pl.col("received_ns") - pl.col("sent_ns")
+    wanted = {
+        Distribution.SERVER_TIME: pl.col("sent_ns") - fill - pl.col("request_received_ns"),
+        Distribution.ROUND_TRIP_WITHOUT_SERVER: there + back,
+        Distribution.ROUND_TRIP_FROM_INTENDED: pl.col("received_ns") - fill - pl.col("request_intended_ns"),
+    }
+    return {kind: partial(_with_requests, received, responses, value) for kind, value in wanted.items()}
+
+
+def _with_requests(received: Frame, responses: Frame, value: pl.Expr) -> Samples:
+    times = ("intended_ns", "sent_ns", "received_ns")
+    requests = lazy_rows(received.filter(pl.col("answer") == 0)).select(
+        "publisher", "sequence", *(pl.col(name).alias(f"request_{name}") for name in times)
+    )
+    joined = lazy_rows(responses).join(requests, on=["publisher", "sequence"])
+    return np.sort(joined.select(value.cast(pl.Int64)).collect().to_series().to_numpy())
 
 
 def _difference(frame: Frame, later: str, earlier: str) -> Samples:

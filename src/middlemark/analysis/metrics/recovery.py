@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.metrics.accounting import AccountingError
 from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, Samples, Value, with_clock_bound
-from middlemark.plan import Burst, Periodic, Recorded, Stream
+from middlemark.plan import Burst, OpenRequests, Periodic, Recorded, Stream
 from middlemark.results.counts import SubscriberCounts
 from middlemark.results.record import HappenedFault, TrialRecord, Window
 from middlemark.results.streaming import CHUNK_ROWS, Frame, present_numbers, row_chunks, sorted_values
@@ -68,6 +68,7 @@ def affected_flows(record: TrialRecord, number: int, stream: Stream, received: F
     return [
         _affected_flow(messages, record, record.window, stream, (publisher, subscriber), scheduled)
         for (publisher, scheduled), subscriber in product(enumerate(schedules), range(len(stream.subscribers)))
+        if stream.is_joined(publisher, subscriber)
     ]
 
 
@@ -236,9 +237,9 @@ def schedule(stream: Stream, publisher: int, seed: int, window: Window) -> Insta
         elapsed_ns = _recorded_gaps(stream.recorded, span_ns)
     elif isinstance(pattern, Burst):
         elapsed_ns = np.repeat(_equal_gaps(pattern.rate_hz, span_ns), pattern.messages)
-    elif isinstance(pattern, Periodic) and pattern.arrival is Arrival.POISSON:
+    elif isinstance(pattern, Periodic | OpenRequests) and pattern.arrival is Arrival.POISSON:
         elapsed_ns = _poisson_gaps(pattern.rate_hz, (seed + publisher * _SEED_STEP) & _MASK, span_ns)
-    elif isinstance(pattern, Periodic):
+    elif isinstance(pattern, Periodic | OpenRequests):
         elapsed_ns = _equal_gaps(pattern.rate_hz, span_ns)
     else:
         return None

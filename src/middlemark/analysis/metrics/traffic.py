@@ -14,7 +14,7 @@ import polars as pl
 from middlemark.analysis.metrics.accounting import StreamRows, away_meanwhile
 from middlemark.analysis.metrics.latency import with_fill
 from middlemark.analysis.stats.quantiles import Measured, Partial, Value
-from middlemark.plan import Experiment, PingPong
+from middlemark.plan import Experiment
 from middlemark.results.counts import PublisherCounts
 from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import row_chunks, row_count
@@ -206,8 +206,7 @@ def _delivered(record: TrialRecord) -> tuple[float, int]:
     payload_bytes, messages = 0.0, 0
     for subscriber in record.counts.subscribers:
         stream = streams[subscriber.stream]
-        pattern = stream.pattern
-        size_bytes = pattern.answer_bytes if subscriber.answers and isinstance(pattern, PingPong) else stream.mean_bytes
+        size_bytes = stream.pattern.bytes_of_answer if subscriber.answers else stream.mean_bytes
         payload_bytes += size_bytes * (subscriber.received + subscriber.late)
         messages += subscriber.received + subscriber.late
     return payload_bytes, messages

@@ -66,9 +66,17 @@ PATH_DISTRIBUTIONS = (
     Distribution.LATENCY_FROM_SEND,
     Distribution.LATENCY_FROM_INTENDED,
     Distribution.ROUND_TRIP,
+    Distribution.ROUND_TRIP_FROM_INTENDED,
+    Distribution.ROUND_TRIP_WITHOUT_SERVER,
     Distribution.JITTER,
 )
 """The distributions that an overload turns into those of a queue."""
+_OF_REQUESTS = (
+    Distribution.ROUND_TRIP_FROM_INTENDED,
+    Distribution.ROUND_TRIP_WITHOUT_SERVER,
+    Distribution.SERVER_TIME,
+)
+"""Made of a response and its request together."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +144,7 @@ def _distributions(
     }
     samples: dict[Distribution, Sketch] = {}
     values: dict[Key, Value] = {}
-    for kind, ordered in distributions(rows.received, rows.published, rows.stream.late_after_ns).items():
+    for kind, ordered in distributions(rows.received, rows.published, rows.stream).items():
         refused = _not_whole(kind, rows, logged.get(kind, ()))
         if refused is not None:
             values |= {Key(subject, metric): refused for metric in metrics_of_distribution(kind)}
@@ -167,7 +175,7 @@ def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[FlowHistog
         published = with_fill(rows.published) if kind is Distribution.FILL else rows.published
         total, n = sum(publisher.sent + publisher.refused for publisher in rows.publishers), row_count(published)
         return Partial(n, total) if 0 < n < total else None
-    flows = rows.flows_of(answers=kind is Distribution.ROUND_TRIP)
+    flows = rows.flows if kind in _OF_REQUESTS else rows.flows_of(answers=kind is Distribution.ROUND_TRIP)
     unsampled, total = sum(flow.beyond_samples for flow in flows), sum(flow.received + flow.late for flow in flows)
     unsampled -= sum(int(histogram.histogram.get_total_count()) for histogram in logged)
     return Partial(total - unsampled, total) if unsampled > 0 else None
@@ -190,9 +198,12 @@ def _never_arrived(kind: Distribution, rows: StreamRows) -> int:
     """How many messages count as infinitely slow: of those sent, or of those due; none for a publisher's own times."""
     if kind is Distribution.LATENCY_FROM_INTENDED:
         return rows.undelivered(answers=False)[0]
-    if kind not in {Distribution.LATENCY_FROM_SEND, Distribution.ROUND_TRIP}:
+    if kind is Distribution.ROUND_TRIP_FROM_INTENDED:
+        return rows.undelivered(answers=True)[0]
+    of_answers = kind in {Distribution.ROUND_TRIP, Distribution.ROUND_TRIP_WITHOUT_SERVER}
+    if kind is not Distribution.LATENCY_FROM_SEND and not of_answers:
         return 0
-    return sum(flow.lost + flow.late for flow in rows.flows_of(answers=kind is Distribution.ROUND_TRIP))
+    return sum(flow.lost + flow.late for flow in rows.flows_of(answers=of_answers))
 
 
 def clock_bound_metric(subject: str, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:

@@ -251,7 +251,7 @@ def missing_paths(
         for answers in ((False, True) if stream.pattern.has_answers else (False,))
         for publisher, asker in enumerate(stream.publishers)
         for subscriber, answerer in enumerate(stream.subscribers)
-        if asker in applications and answerer in applications
+        if asker in applications and answerer in applications and stream.is_joined(publisher, subscriber)
         if (stream.name, answers, publisher, subscriber) not in reached
     ]
 

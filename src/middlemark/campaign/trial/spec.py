@@ -12,26 +12,21 @@ from dataclasses import dataclass, field
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.plan import (
     Application,
-    Burst,
-    Computed,
     Experiment,
     Node,
-    PingPong,
     PlannedFault,
     Stream,
-    StreamPattern,
     StreamQos,
     Trial,
-    Unthrottled,
     service_cpus,
     share_cpus,
 )
-from middlemark.plan import Periodic as PeriodicPlan
-from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Arrival, Delivery, Scheduling
+from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Delivery, Scheduling
 from middlemark.testbed.hosts.host import Host
 from middlemark.worker import contract
 from middlemark.worker.contract import ApplicationSpec, Description, Placement, Rendezvous, ServiceAddress, ServiceSpec
 from middlemark.worker.description import CONTRACT_VERSION, counts_by_stream, needed_services, resolved_delivery
+from middlemark.worker.patterns import pattern_spec
 
 
 @dataclass(frozen=True)
@@ -258,7 +253,7 @@ def _stream_spec(stream: Stream, seed: int, address_of: Mapping[str, str], messa
     return contract.StreamSpec(
         name=stream.name,
         size_bytes=stream.size_bytes,
-        pattern=_pattern_spec(stream.pattern, seed),
+        pattern=pattern_spec(stream.pattern, seed),
         recorded=None if stream.recorded is None else contract.Recorded(**stream.recorded.model_dump(mode="json")),
         messages=messages,
         qos=_qos_spec(stream.qos),
@@ -273,22 +268,5 @@ def _qos_spec(qos: StreamQos) -> contract.Qos:
     return contract.Qos.model_validate(queue | qos.model_dump(mode="json", exclude_none=True) | {"level": qos.level})
 
 
-def _pattern_spec(pattern: StreamPattern, seed: int) -> contract.PatternSpec:
-    match pattern:
-        case PeriodicPlan():
-            poisson = pattern.arrival is Arrival.POISSON
-            arrival = contract.PoissonArrival(seed=seed) if poisson else contract.FixedArrival()
-            return contract.PeriodicPattern(rate_hz=pattern.rate_hz, arrival=arrival)
-        case Burst():
-            return contract.BurstPattern(rate_hz=pattern.rate_hz, messages=pattern.messages)
-        case Computed():
-            return contract.ComputedPattern(rate_hz=pattern.rate_hz)
-        case PingPong():
-            return contract.PingPongPattern(**pattern.model_dump(exclude={"kind"}))
-        case Unthrottled():
-            return contract.UnthrottledPattern(**pattern.model_dump(exclude={"kind"}))
-
-
 def _largest_message(stream: Stream) -> int:
-    answer = stream.pattern.answer_bytes if isinstance(stream.pattern, PingPong) else 0
-    return max(stream.size_bytes, answer)
+    return max(stream.size_bytes, stream.pattern.bytes_of_answer)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from middlemark.errors import UsageError
 from middlemark.plan.experiment import Application, PlannedFault
-from middlemark.plan.streams import Burst, Periodic, Stream
+from middlemark.plan.patterns import Burst, OpenRequests, Periodic
+from middlemark.plan.streams import Stream
 from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network, TracePoint
 from middlemark.plan.topology.wifi import trace_of
 from middlemark.suite import (
@@ -191,7 +192,7 @@ def _instant_ns(fault: Fault, timeline: Timeline, stream: Stream) -> int:
     if fault.at is not None:
         return fault.at
     match stream.pattern:
-        case Periodic(rate_hz=rate_hz):
+        case Periodic(rate_hz=rate_hz) | OpenRequests(rate_hz=rate_hz):
             return round((fault.after or 0) / rate_hz * 1e9)
         case Burst(rate_hz=rate_hz, messages=messages):
             return round((fault.after or 0) / messages / rate_hz * 1e9)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from middlemark.plan import Experiment, Node
-from middlemark.plan.streams import ConstantTime, OnMessage, Source, Timer, UniformTime, UnthrottledSource
+from middlemark.plan.patterns import ConstantTime, ExponentialTime, UniformTime
+from middlemark.plan.streams import OnMessage, Source, Timer, UnthrottledSource
 from middlemark.report.elements.topology_drawing import Box, Drawing, laid_out
 from middlemark.suite import DURATION, RATE, SIZE, Topology
 
@@ -134,6 +135,8 @@ def _computes(node: Node) -> str:
             return f"computes {DURATION.text(time_ns)}"
         case UniformTime(minimum_ns=minimum_ns, maximum_ns=maximum_ns):
             return f"computes {DURATION.text(minimum_ns)} to {DURATION.text(maximum_ns)}"
+        case ExponentialTime(mean_ns=mean_ns):
+            return f"computes {DURATION.text(mean_ns)}, exponential"
         case spread:
             times = f"{DURATION.text(spread.mean_ns)} ± {DURATION.text(spread.deviation_ns)}"
             return f"computes {times}, {spread.kind}"

@@ -14,20 +14,12 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, StrictBool, model_validator
 
 from middlemark.suite.topology.topology import Role
+from middlemark.suite.workload.compute import Compute
 from middlemark.suite.workload.qos import Qos
 from middlemark.suite.yaml.model import Model, Name, Named, closest_first, refusal
-from middlemark.suite.yaml.quantity import DURATION, MessageSize, Rate, TimeSpan
+from middlemark.suite.yaml.quantity import MessageSize, Rate, TimeSpan
 
-ComputeTime = Annotated[int, DURATION.between(0, 60e9)]
 DEFAULT_CAPACITY = 16
-
-
-class Distribution(StrEnum):
-    """How the times that a node computes are distributed."""
-
-    UNIFORM = "uniform"
-    NORMAL = "normal"
-    LOGNORMAL = "lognormal"
 
 
 class Readiness(StrEnum):
@@ -42,45 +34,6 @@ class Take(StrEnum):
 
     NEWEST = "newest"
     QUEUE = "queue"
-
-
-_PARAMETERS: dict[Distribution | None, tuple[str, ...]] = {
-    None: ("constant",),
-    Distribution.UNIFORM: ("minimum", "maximum"),
-    Distribution.NORMAL: ("mean", "deviation"),
-    Distribution.LOGNORMAL: ("mean", "deviation"),
-}
-
-
-class Compute(Named):
-    """The CPU time of an execution: one time, or a distribution."""
-
-    name_key: ClassVar[str] = "constant"
-
-    constant: ComputeTime | None = None
-    """Always the same."""
-    distribution: Distribution | None = None
-    minimum: ComputeTime | None = None
-    """Of `uniform`: the shortest."""
-    maximum: ComputeTime | None = None
-    """Of `uniform`: the longest."""
-    mean: ComputeTime | None = None
-    """Of `normal` and `lognormal`."""
-    deviation: ComputeTime | None = None
-    """The standard deviation of the time itself; drawn times below zero count as zero."""
-
-    @model_validator(mode="after")
-    def _has_its_parameters(self) -> Self:
-        wanted = _PARAMETERS[self.distribution]
-        present = {name for names in _PARAMETERS.values() for name in names if getattr(self, name) is not None}
-        for name in sorted(present ^ set(wanted)):
-            problem = f"this computation has no `{name}`" if name in wanted else f"`{name}` does not belong here"
-            kinds = [f"{kind}: {', '.join(names)}" for kind, names in _PARAMETERS.items() if kind]
-            allowed = f"a time; or {'; '.join(kinds)}"
-            raise refusal(problem, allowed=allowed, at=(name,))
-        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
-            raise refusal("`minimum` is above `maximum`", allowed="the shorter time first", at=("minimum",))
-        return self
 
 
 class NodeInput(Named):

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from middlemark.suite.conditions import Timeline
 from middlemark.suite.measurement import Search, Windows
+from middlemark.suite.workload.compute import Compute
 from middlemark.suite.workload.pipeline import Chain, Node, PipelineApplication, check_graph
 from middlemark.suite.workload.qos import Qos
 from middlemark.suite.yaml.model import Many, Name, Named, closest_first, refusal
@@ -24,6 +25,8 @@ class Pattern(StrEnum):
     BURST = "burst"
     UNTHROTTLED = "unthrottled"
     PING_PONG = "ping_pong"
+    REQUEST_RESPONSE = "request_response"
+    """By the middleware's own means of asking and answering, in place of two topics."""
     PIPELINE = "pipeline"
     CAPACITY = "capacity"
     """Periodic, with rates that a search tries; or at a given rate, with sizes that it tries."""
@@ -41,6 +44,10 @@ FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
     Pattern.BURST: ("rate", "messages"),
     Pattern.UNTHROTTLED: ("approach", "messages"),
     Pattern.PING_PONG: ("approach", "messages", "answer", "interval", "patience"),
+    Pattern.REQUEST_RESPONSE: (
+        *("rate", "arrival", "approach", "response", "outstanding", "timeout"),
+        "server_time",
+    ),
     Pattern.PIPELINE: ("rate", "approach", "nodes", "chains", "applications"),
     Pattern.CAPACITY: ("rate", "arrival", "search"),
 }
@@ -62,19 +69,29 @@ class Workload(Named):
     """The size of each message, including its header of 32 B; in a pipeline, of outputs without a size."""
     rate: Many[Rate] | None = None
     """Messages (or bursts) per second of each publisher; in a pipeline, of sources without a rate. Of a capacity: in
-    place of a size, which is then searched for."""
+    place of a size, which is then searched for. Of request_response: requests a second of each client; without it, a
+    client sends the next request when a response has come."""
     arrival: Arrival | None = None
-    """Whether a periodic stream's intervals are all equal or exponential."""
+    """Whether the intervals of a periodic stream, or of requests at a rate, are all equal or exponential."""
     messages: Annotated[int, Field(ge=1, le=2**32 - 1, strict=True)] | None = None
     """Of a burst: its messages. Of unthrottled and ping_pong: the most that are sent within the window."""
     approach: Rate | None = None
-    """The rate before the window of a stream, or of a pipeline's source, that is unthrottled, and of a ping_pong."""
+    """The rate before the window of a stream, or of a pipeline's source, that is unthrottled, of a ping_pong, and of
+    requests without a rate."""
     answer: MessageSize | None = None
     """The size of a ping_pong's answer; without it, the size of the message."""
     interval: Duration | None = None
     """The least time between two messages of a ping_pong."""
     patience: TimeSpan | None = None
     """After this time without an answer, the next message is sent."""
+    response: MessageSize | None = None
+    """Of request_response: the size of a response; without it, the size of the request."""
+    outstanding: Annotated[int, Field(ge=1, le=1024, strict=True)] | None = None
+    """Of request_response: the most requests of a client that are under way at once; without it 1, at a rate 64."""
+    timeout: TimeSpan | None = None
+    """Of request_response: after this a request counts as unanswered, and its response as late; without it, 1 s."""
+    server_time: Compute | None = None
+    """Of request_response: the CPU time that the server spends on each response; without it, none."""
     nodes: Annotated[tuple[Node, ...], Field(min_length=1, max_length=1000)] | None = None
     """Of a pipeline: its nodes, with the streams between them."""
     chains: tuple[Chain, ...] | None = None
@@ -128,6 +145,8 @@ class Workload(Named):
         """Whether a size or a rate has to be given: not the one searched for, nor one that all nodes have."""
         if self.pattern is Pattern.CAPACITY:
             return (field == "rate") == (self.rate is not None)
+        if self.pattern is Pattern.REQUEST_RESPONSE and field == "rate":
+            return self.rate is not None
         if self.pattern is not Pattern.PIPELINE:
             return field == "size" or field in FIELDS_OF_PATTERN[self.pattern or Pattern.PERIODIC]
         if field == "size":

@@ -189,6 +189,8 @@ _QUANTITIES: dict[str, Quantity] = {
     "answer": SIZE,
     "interval": DURATION,
     "patience": DURATION,
+    "response": SIZE,
+    "timeout": DURATION,
     "publish_patience": DURATION,
     "queue": SIZE,
     "spin": DURATION,

@@ -6,11 +6,11 @@ mod delivery;
 mod description;
 mod endings;
 mod faults;
-mod linked;
 mod nodes;
 mod nonsense;
 mod qos;
 mod refusals;
+pub(crate) mod requests;
 mod security;
 mod topology;
 
@@ -77,6 +77,23 @@ pub(crate) const CHECKS: &[Check] = &[
         Scope::Profile,
         delivery::ping_pong_of_two_sizes,
     ),
+    check("every_request_is_answered", Scope::Path, requests::every_one),
+    check("several_clients_and_servers", Scope::Profile, requests::several_ends),
+    check(
+        "several_requests_under_way",
+        Scope::Profile,
+        requests::several_under_way,
+    ),
+    check("responses_of_another_size", Scope::Profile, requests::another_size),
+    check("server_time_is_told_apart", Scope::Worker, requests::server_time),
+    check("late_responses_are_counted", Scope::Worker, requests::late),
+    check(
+        "requests_beyond_outstanding_are_refused",
+        Scope::Worker,
+        requests::beyond_outstanding,
+    ),
+    check("a_client_finds_a_late_server", Scope::Profile, requests::late_server),
+    check("a_killed_server_is_survived", Scope::Worker, requests::killed_server),
     check("bursts_are_carried", Scope::Profile, delivery::bursts),
     check(
         "unthrottled_messages_are_carried",
@@ -117,7 +134,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check(
         "linked_services_pass_each_message_once",
         Scope::Worker,
-        linked::pass_each_message_once,
+        topology::linked_services,
     ),
     check(
         "two_trials_do_not_hear_each_other",

@@ -8,6 +8,7 @@ use middlemark_contract::{
 
 use crate::application::Application;
 use crate::case::{Answer, Case};
+use crate::checks::requests;
 use crate::place::Place;
 use crate::request::Request;
 use crate::services;
@@ -112,11 +113,13 @@ fn unsupported_patterns(case: &Case) -> Result<Answer> {
         patience_ns: 1,
         messages: None,
     };
+    let requests = requests::pattern(requests::closed(), 64);
     let offered = &case.worker.description.capabilities.patterns;
     for (pattern, spec_of_it) in [
         (Pattern::Unthrottled, unthrottled),
         (Pattern::Burst, burst),
         (Pattern::PingPong, ping_pong),
+        (Pattern::RequestResponse, requests),
     ] {
         if !offered.contains(&pattern) {
             refused_as(case, &["pattern"], |spec| spec.streams[0].pattern = spec_of_it)?;

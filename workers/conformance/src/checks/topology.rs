@@ -1,13 +1,16 @@
-//! Whether endpoints find each other, however many there are, wherever they live, whoever comes first; and whether trials keep
-//! apart.
+//! Whether endpoints find each other, however many there are, wherever they live, whoever comes first, through
+//! linked services too; and whether trials keep apart.
 
 use anyhow::{Context, Result, anyhow, ensure};
+use middlemark_contract::{Per, ServiceNeed};
 
 use crate::case::{Answer, Case};
 use crate::checks::delivery::{carried, check};
 use crate::place::Place;
 use crate::request::{Request, periodic};
+use crate::services::Services;
 use crate::trial::{Trial, now_ns};
+use crate::worker::Variant;
 
 pub(crate) fn several_endpoints(case: &Case) -> Result<Answer> {
     let outcome = carried(case, Request::new(case).endpoints(2, 2))?;
@@ -134,4 +137,39 @@ pub(crate) fn two_trials(case: &Case) -> Result<Answer> {
     check(&first.context("the first trial")?).context("the first trial")?;
     check(&second.context("the second trial")?).context("the second trial")?;
     Ok(Answer::Passed)
+}
+
+/// Two in a row, and three, each application at a service of its own: all arrives, once, at the ends and in between.
+pub(crate) fn linked_services(case: &Case) -> Result<Answer> {
+    let needs = &case.worker.description.services;
+    let Some(need) = needs.iter().find(|need| need.per == Per::Network) else {
+        return Ok(Answer::Lacks(
+            "it needs no service that could be linked with another".into(),
+        ));
+    };
+    let served = served(case, need);
+    for subscribers in [1, 2] {
+        let request = Request::new(case).endpoints(1, subscribers);
+        let place = Place::claim()?;
+        let services = Services::start_chain(&served, &place, &need.service, subscribers + 1)?;
+        let links = format!("{} services in a chain", subscribers + 1);
+        let outcome = Trial::served(&served, &place, request, services)
+            .live()
+            .with_context(|| links.clone())?;
+        check(&outcome).context(links)?;
+    }
+    Ok(Answer::Passed)
+}
+
+/// The worker with the options under which the service is needed.
+fn served(case: &Case, need: &ServiceNeed) -> Case {
+    let conditions = need.when.iter();
+    let options = conditions.filter_map(|when| Some((when.option.clone(), when.values.first()?.clone())));
+    Case {
+        variant: Variant::Changed {
+            profile: "default".into(),
+            options: options.collect(),
+        },
+        ..case.clone()
+    }
 }

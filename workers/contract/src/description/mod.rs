@@ -108,7 +108,7 @@ pub struct Capabilities {
     pub between_hosts: bool,
 }
 
-/// The four ways in which a stream's messages are produced.
+/// The ways in which a stream's messages are produced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
@@ -120,6 +120,8 @@ pub enum Pattern {
     Unthrottled,
     /// A message, its answer, the next message (closed loop).
     PingPong,
+    /// A request to a server and its response, by the middleware's own means of asking and answering.
+    RequestResponse,
 }
 
 impl fmt::Display for Pattern {

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Recording;
+use crate::{ComputeSpec, Recording};
 
 pub use qos::{Congestion, Durability, History, HistoryKind, Qos, Reliability};
 
@@ -60,6 +60,14 @@ impl StreamSpec {
         self.messages.unwrap_or(recording.messages)
     }
 
+    /// Whether messages pass from a publisher to a subscriber, by index: all do but requests, where client k asks server
+    /// k modulo the number of servers, as a client of a real service is bound to one instance of it.
+    #[must_use]
+    pub fn is_joined(&self, publisher: u16, subscriber: u16) -> bool {
+        let is_bound = || usize::from(publisher) % self.subscribers.len().max(1) == usize::from(subscriber);
+        !matches!(self.pattern, PatternSpec::RequestResponse { .. }) || is_bound()
+    }
+
     /// Whether only a publish call that waits keeps its publishers from sending more than the queue has room for.
     #[must_use]
     pub fn is_held_back_by_waiting_alone(&self) -> bool {
@@ -102,7 +110,7 @@ pub struct EndpointAddress {
 }
 
 /// How messages are produced. Before the measured window each pattern publishes at its rate from `approach` on, to
-/// warm up; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`.
+/// warm up; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`, as does a closed loop of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum PatternSpec {
@@ -141,6 +149,25 @@ pub enum PatternSpec {
         /// The most messages each publisher sends within the window; none: until it ends.
         messages: Option<u64>,
     },
+    /// A request to a server, by the middleware's own means of asking and answering, and its response. The publishers are
+    /// the clients, the subscribers the servers; see [`StreamSpec::is_joined`] for who asks whom.
+    RequestResponse {
+        /// When a client sends its requests.
+        pace: PaceSpec,
+        /// The size of the response.
+        #[schemars(range(min = 32))]
+        response_bytes: u64,
+        /// The most requests of one client that are under way at once.
+        #[schemars(range(min = 1, max = 1024))]
+        outstanding: u32,
+        /// After this a request counts as unanswered, and its response, should it come, as late.
+        #[schemars(range(min = 1))]
+        timeout_ns: u64,
+        /// How long the server computes for each response; a server has one computation at a time.
+        server_time: ComputeSpec,
+        /// Decides, with the server's index, what is drawn for its computations.
+        seed: u64,
+    },
     /// A node sends one at the end of each execution, before the window as within.
     Computed {
         /// Messages a second at most, in the long run; none: nothing bounds it.
@@ -148,7 +175,39 @@ pub enum PatternSpec {
     },
 }
 
-/// How the intervals of a periodic stream are distributed.
+/// When a client sends its requests.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum PaceSpec {
+    /// By an absolute schedule, whatever is still under way. A request that is due while as many as `outstanding` are is
+    /// not sent, and counts as refused.
+    Open {
+        /// Requests a second.
+        rate_hz: f64,
+        /// How the intervals are distributed.
+        arrival: Arrival,
+    },
+    /// As many requests as `outstanding` are under way at any time: the next is sent when a response has come, or the
+    /// timeout of a request.
+    Closed {
+        /// The rate before the window.
+        approach_hz: f64,
+    },
+}
+
+impl PatternSpec {
+    /// The size of the answer to each message, where it has one.
+    #[must_use]
+    pub fn answer_bytes(&self) -> Option<u64> {
+        match *self {
+            PatternSpec::PingPong { answer_bytes, .. } => Some(answer_bytes),
+            PatternSpec::RequestResponse { response_bytes, .. } => Some(response_bytes),
+            _ => None,
+        }
+    }
+}
+
+/// How the intervals of a periodic stream, or of a client's requests, are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Arrival {

@@ -10,9 +10,14 @@ use std::collections::HashSet;
 use std::fmt;
 
 use middlemark_contract::{
-    ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Deliveries, Delivery, HistoryKind, Pattern, PatternSpec,
-    Qos, Refusal, Role, SMALLEST_MESSAGE_BYTES, SecurityLevel, StreamSpec,
+    ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Deliveries, Delivery, HistoryKind, PaceSpec, Pattern,
+    PatternSpec, Qos, Refusal, Role, SMALLEST_MESSAGE_BYTES, SecurityLevel, StreamSpec,
 };
+
+/// Whoever has a response looks for its request among so many at most.
+const MOST_OUTSTANDING: u32 = 1024;
+
+const LONGEST_TIMEOUT_NS: u64 = 3_600_000_000_000;
 
 /// Whether `capabilities` meet the spec.
 ///
@@ -149,7 +154,7 @@ fn accept_stream(stream: &StreamSpec, capabilities: &Capabilities) -> Result<(),
     accept_pattern(stream)?;
     accept_recorded(stream)?;
     accept_size("size_bytes", stream.size_bytes, capabilities)?;
-    if let PatternSpec::PingPong { answer_bytes, .. } = stream.pattern {
+    if let Some(answer_bytes) = stream.pattern.answer_bytes() {
         accept_size("answer_bytes", answer_bytes, capabilities)?;
     }
     let qos = &stream.qos;
@@ -179,12 +184,52 @@ fn accept_pattern(stream: &StreamSpec) -> Result<(), Refusal> {
     let rate_hz = match stream.pattern {
         PatternSpec::Periodic { rate_hz, .. }
         | PatternSpec::Burst { rate_hz, .. }
+        | PatternSpec::RequestResponse {
+            pace: PaceSpec::Open { rate_hz, .. },
+            ..
+        }
         | PatternSpec::Computed { rate_hz: Some(rate_hz) } => rate_hz,
-        PatternSpec::Unthrottled { approach_hz, .. } | PatternSpec::PingPong { approach_hz, .. } => approach_hz,
+        PatternSpec::Unthrottled { approach_hz, .. }
+        | PatternSpec::PingPong { approach_hz, .. }
+        | PatternSpec::RequestResponse {
+            pace: PaceSpec::Closed { approach_hz },
+            ..
+        } => approach_hz,
         PatternSpec::Computed { rate_hz: None } => return Ok(()),
     };
     require(rate_hz.is_finite() && rate_hz > 0.0, "spec", || {
         format!("a rate of {rate_hz} Hz on '{}'", stream.name)
+    })?;
+    accept_requests(stream)
+}
+
+fn accept_requests(stream: &StreamSpec) -> Result<(), Refusal> {
+    let PatternSpec::RequestResponse {
+        outstanding,
+        timeout_ns,
+        ..
+    } = stream.pattern
+    else {
+        return Ok(());
+    };
+    let (clients, servers) = (stream.publishers.len(), stream.subscribers.len());
+    require(servers <= clients, "placement", || {
+        format!(
+            "{servers} servers of '{}' for {clients} clients, each of which asks one",
+            stream.name
+        )
+    })?;
+    require((1..=MOST_OUTSTANDING).contains(&outstanding), "spec", || {
+        format!(
+            "{outstanding} requests of '{}' under way at once; 1 to {MOST_OUTSTANDING} can be",
+            stream.name
+        )
+    })?;
+    require((1..=LONGEST_TIMEOUT_NS).contains(&timeout_ns), "spec", || {
+        format!(
+            "a timeout of {timeout_ns} ns on '{}'; the longest is {LONGEST_TIMEOUT_NS} ns",
+            stream.name
+        )
     })
 }
 
@@ -247,6 +292,7 @@ fn pattern(spec: &PatternSpec) -> Pattern {
         PatternSpec::Burst { .. } => Pattern::Burst,
         PatternSpec::Unthrottled { .. } => Pattern::Unthrottled,
         PatternSpec::PingPong { .. } => Pattern::PingPong,
+        PatternSpec::RequestResponse { .. } => Pattern::RequestResponse,
     }
 }
 

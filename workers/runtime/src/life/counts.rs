@@ -28,13 +28,10 @@ impl PublisherRecords {
 /// Tells each flow how many messages to wait for; returns how many flows still miss some.
 pub(crate) fn expect(spec: &ApplicationSpec, receivers: &[Arc<ReceiverState>], expected: &[ExpectedMessages]) -> usize {
     flows(receivers)
+        .filter(|(receiver, index, _)| is_joined(spec, receiver, *index))
         .filter(|(receiver, index, flow)| {
             let stream = &spec.streams[receiver.channel.stream()].name;
-            let publisher = if is_client(receiver) {
-                receiver.channel.index
-            } else {
-                *index
-            };
+            let (publisher, _) = ends(receiver, *index);
             let sent = expected
                 .iter()
                 .find(|expected| &expected.stream == stream && expected.publisher == publisher)
@@ -54,8 +51,14 @@ pub(crate) fn collect(
     publishers: &[PublisherRecords],
     nodes: &[Journal],
 ) -> io::Result<(Vec<SubscriberCounts>, Vec<String>)> {
-    let counts = flows(receivers)
-        .map(|(receiver, index, flow)| count(spec, receiver, index, flow.close()))
+    let all: Vec<_> = flows(receivers)
+        .map(|(receiver, index, flow)| (receiver, index, flow.close()))
+        .collect();
+    let told = all
+        .into_iter()
+        .filter(|(receiver, index, _)| is_joined(spec, receiver, *index));
+    let counts = told
+        .map(|(receiver, index, counts)| count(spec, receiver, index, counts))
         .collect();
     // Behind the flows: once they are closed nothing is recorded any more.
     let sealed: Vec<usize> = receivers.iter().map(|receiver| receiver.recorder.seal()).collect();
@@ -70,14 +73,29 @@ fn flows(receivers: &[Arc<ReceiverState>]) -> impl Iterator<Item = (&Arc<Receive
     })
 }
 
+/// Whether messages can come on a flow.
+fn is_joined(spec: &ApplicationSpec, receiver: &ReceiverState, index: u16) -> bool {
+    let (publisher, subscriber) = ends(receiver, index);
+    spec.streams[receiver.channel.stream()].is_joined(publisher, subscriber)
+}
+
+/// The publisher and the subscriber of a flow's stream, whichever of them sends its messages.
+fn ends(receiver: &ReceiverState, index: u16) -> (u16, u16) {
+    let own = receiver.channel.index;
+    if is_client(receiver) {
+        (own, index)
+    } else {
+        (index, own)
+    }
+}
+
 fn is_client(receiver: &ReceiverState) -> bool {
     matches!(receiver.part, Part::Client(_))
 }
 
 fn count(spec: &ApplicationSpec, receiver: &ReceiverState, index: u16, flow: FlowCounts) -> SubscriberCounts {
     let answers = is_client(receiver);
-    let own = receiver.channel.index;
-    let (publisher, subscriber) = if answers { (own, index) } else { (index, own) };
+    let (publisher, subscriber) = ends(receiver, index);
     SubscriberCounts {
         stream: spec.streams[receiver.channel.stream()].name.clone(),
         answers,
@@ -90,7 +108,7 @@ fn count(spec: &ApplicationSpec, receiver: &ReceiverState, index: u16, flow: Flo
         reordered: flow.reordered,
         corrupt: flow.corrupt,
         // Foreign messages have no flow: they stand with the subscriber's first.
-        foreign: if index == 0 { receiver.foreign.load(Relaxed) } else { 0 },
+        foreign: receiver.foreign.swap(0, Relaxed),
         negative: flow.negative,
         beyond_samples: flow.beyond_samples,
     }

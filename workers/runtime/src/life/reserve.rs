@@ -18,7 +18,9 @@ use crate::node::thread::Taken;
 use crate::process::inbox::{Note, Notes};
 use crate::receive::receiver::{Part, ReceiverState};
 use crate::recorder::Recorder;
-use crate::send::turn::Turn;
+use crate::send::client::Client;
+use crate::send::client::calls::Calls;
+use crate::send::client::turn::Turn;
 
 /// What an application holds of its trial, reserved.
 pub(crate) struct Reserved {
@@ -39,20 +41,24 @@ pub(crate) struct NodeParts {
     pub(crate) taken: Taken,
 }
 
-/// A subscriber of this application; a ping-pong's client is one of its answers.
+/// A subscriber of this application, a server too; a ping-pong's client is one of its answers.
 pub(crate) struct Subscription {
     pub(crate) channel: Channel,
     /// Where messages are answered: the answers' channel at this subscriber's index.
     pub(crate) answers: Option<Channel>,
+    /// Of a server: what it computes for each response.
+    pub(crate) computation: Option<Computation>,
     pub(crate) receiver: ReceiverState,
 }
 
-/// A publisher of this application.
+/// A publisher of this application, a client too.
 pub(crate) struct Publication {
     pub(crate) channel: Channel,
     pub(crate) stream: StreamSpec,
     pub(crate) recorder: Arc<Recorder<Published>>,
-    pub(crate) turn: Option<Arc<Turn>>,
+    pub(crate) client: Option<Client>,
+    /// Of a server's client, which gets its responses by itself: their channel, and what they come into.
+    pub(crate) responses: Option<(Channel, ReceiverState)>,
 }
 
 impl Reserved {
@@ -78,13 +84,21 @@ impl Reserved {
                 .find(|stream| stream.name == endpoint.stream)
                 .expect("the spec is accepted");
             let messages = reserved.channel(&stream.name, spec, 0).at(endpoint.index);
-            let answers = matches!(stream.pattern, PatternSpec::PingPong { .. })
-                .then(|| reserved.channel(&stream.name, spec, 1).at(endpoint.index));
+            let answers = stream
+                .pattern
+                .answer_bytes()
+                .map(|_| reserved.channel(&stream.name, spec, 1).at(endpoint.index));
             match endpoint.role {
                 Role::Subscriber => {
                     let writer = writers.remove(&(endpoint.stream.clone(), endpoint.index));
                     let part = writer.map_or(Part::Listener, Part::NodeInput);
-                    reserved.subscribe(spec, stream, messages, answers, part, notes);
+                    let receiver = reserved.receiver(spec, stream, &messages, part, notes);
+                    reserved.subscriptions.push(Subscription {
+                        computation: server_time(stream, endpoint.index)?,
+                        channel: messages,
+                        answers,
+                        receiver,
+                    });
                 }
                 Role::Publisher => reserved.publish(spec, stream, messages, answers, notes),
             }
@@ -133,23 +147,6 @@ impl Reserved {
             .expect("every stream has its channel")
     }
 
-    fn subscribe(
-        &mut self,
-        spec: &ApplicationSpec,
-        stream: &StreamSpec,
-        channel: Channel,
-        answers: Option<Channel>,
-        part: Part,
-        notes: &Notes,
-    ) {
-        let receiver = self.receiver(spec, stream, &channel, part, notes);
-        self.subscriptions.push(Subscription {
-            channel,
-            answers,
-            receiver,
-        });
-    }
-
     fn publish(
         &mut self,
         spec: &ApplicationSpec,
@@ -158,16 +155,21 @@ impl Reserved {
         answers: Option<Channel>,
         notes: &Notes,
     ) {
-        let turn = answers.map(|answers| {
-            let turn = Arc::new(Turn::new());
-            let receiver = self.receiver(spec, stream, &answers, Part::Client(Arc::clone(&turn)), notes);
-            self.subscriptions.push(Subscription {
-                channel: answers,
-                answers: None,
-                receiver,
-            });
-            turn
-        });
+        let (client, mut responses) = (client(stream), None);
+        if let (Some(client), Some(answers)) = (client.clone(), answers) {
+            let is_topic = matches!(client, Client::Turn(_));
+            let receiver = self.receiver(spec, stream, &answers, Part::Client(client), notes);
+            if is_topic {
+                self.subscriptions.push(Subscription {
+                    channel: answers,
+                    answers: None,
+                    computation: None,
+                    receiver,
+                });
+            } else {
+                responses = Some((answers, receiver));
+            }
+        }
         let blank = Published {
             stream: 0,
             publisher: 0,
@@ -183,7 +185,8 @@ impl Reserved {
             channel,
             stream: stream.clone(),
             recorder,
-            turn,
+            client,
+            responses,
         });
     }
 
@@ -199,8 +202,12 @@ impl Reserved {
         let (name, index, is_client) = (stream.name.clone(), channel.index, matches!(part, Part::Client(_)));
         let messages = stream.most_messages(&spec.recording);
         let samples = samples(spec, stream, channel.publishers.len());
+        let late_after_ns = match &part {
+            Part::Client(Client::Calls(calls)) => calls.timeout_ns(),
+            _ => spec.recording.late_after_ns as i64,
+        };
         ReceiverState {
-            late_after_ns: spec.recording.late_after_ns as i64,
+            late_after_ns,
             verify: spec.verify.then(|| Arc::clone(&self.pool)),
             on_first: Box::new(move |kind, from, received_ns| {
                 let (publisher, subscriber) = if is_client { (index, from) } else { (from, index) };
@@ -220,6 +227,32 @@ impl Reserved {
             ..ReceiverState::new(channel.clone(), spec.rendezvous.token, messages, samples)
         }
     }
+}
+
+/// What a publisher waits for answers with; none where it gets none.
+fn client(stream: &StreamSpec) -> Option<Client> {
+    match stream.pattern {
+        PatternSpec::PingPong { .. } => Some(Client::Turn(Arc::new(Turn::new()))),
+        PatternSpec::RequestResponse {
+            outstanding,
+            timeout_ns,
+            ..
+        } => Some(Client::Calls(Arc::new(Calls::new(outstanding, timeout_ns as i64)))),
+        _ => None,
+    }
+}
+
+/// What a server computes for each response; none where the stream has no server.
+fn server_time(stream: &StreamSpec, server: u16) -> Result<Option<Computation>, Refusal> {
+    let PatternSpec::RequestResponse { server_time, seed, .. } = stream.pattern else {
+        return Ok(None);
+    };
+    let seed = seed.wrapping_add(u64::from(server));
+    let computation = Computation::new(server_time, seed, compute::rounds_per_ns()).map_err(|reason| Refusal {
+        capability: "spec".into(),
+        reason: format!("the servers of '{}' can't compute: {reason}", stream.name),
+    })?;
+    Ok(Some(computation))
 }
 
 /// How many samples are kept of the messages that so many publishers of a stream send: all there can be, or as many as the

@@ -13,6 +13,7 @@ use crate::clock;
 use crate::life::counts;
 use crate::life::reserve::{NodeParts, Publication, Reserved, Subscription};
 use crate::message::channel::Channel;
+use crate::message::exchange::Exchange;
 use crate::message::payload::Pool;
 use crate::middleware::{Context, Middleware, MiddlewareError, Session};
 use crate::node::input_queue::Bell;
@@ -23,10 +24,11 @@ use crate::process::inbox::{Note, Notes};
 use crate::process::placement;
 use crate::process::udp_buffers;
 use crate::process::wire;
-use crate::receive::receiver::{Part, Receiver, ReceiverState};
+use crate::receive::receiver::{Part, Receiver, ReceiverState, Server};
 use crate::send::answer::Answerer;
 use crate::send::gate::{Window, WindowGate};
 use crate::send::matched::Matched;
+use crate::send::publish::Publisher;
 use crate::send::publisher_thread::{Division, PublisherThread};
 use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
@@ -105,10 +107,16 @@ impl Running {
         }
         let mut outputs = Vec::new();
         let mut division = Division::of(reserved.publications.len(), &self.gate);
-        for publication in reserved.publications {
+        for mut publication in reserved.publications {
             self.recorders.push(counts::PublisherRecords::of(&publication));
+            let responses = publication
+                .responses
+                .take()
+                .map(|(channel, state)| (channel, Arc::new(state)));
+            self.receivers
+                .extend(responses.iter().map(|(_, state)| Arc::clone(state)));
             let matched = matched(spec, &publication.channel, notes);
-            let publisher = session.publisher(&publication.channel, matched)?;
+            let publisher = publish(session, &publication, responses.as_ref(), matched)?;
             let size_bytes = publication.channel.size_bytes;
             let publisher = StampingPublisher::new(publisher, size_bytes, Arc::clone(&reserved.pool));
             let sender = sender(spec, publication, publisher, &self.gate);
@@ -167,6 +175,7 @@ impl Running {
             return Ok(());
         };
         self.gate.abandon();
+        self.receivers.iter().for_each(|receiver| receiver.end());
         self.bells.iter().for_each(|bell| bell.ring());
         let executed = self.journals();
         let published: Vec<_> = self.publishing.threads.drain(..).map(JoinHandle::join).collect();
@@ -187,6 +196,24 @@ impl Drop for Running {
     }
 }
 
+/// Makes a publisher, or a client with what its responses come into.
+fn publish(
+    session: &mut dyn Session,
+    publication: &Publication,
+    responses: Option<&(Channel, Arc<ReceiverState>)>,
+    matched: Matched,
+) -> Result<Publisher, MiddlewareError> {
+    let (pattern, requests) = (&publication.stream.pattern, &publication.channel);
+    let server = usize::from(requests.index) % requests.subscribers.len().max(1);
+    match responses {
+        Some((channel, state)) => match Exchange::of(pattern, requests, channel, server as u16) {
+            Some(exchange) => session.client(&exchange, Receiver::new(Arc::clone(state)), matched),
+            None => session.publisher(requests, matched),
+        },
+        None => session.publisher(requests, matched),
+    }
+}
+
 fn subscribe(
     spec: &ApplicationSpec,
     session: &mut dyn Session,
@@ -197,12 +224,22 @@ fn subscribe(
     let Subscription {
         channel,
         answers,
+        computation,
         mut receiver,
     } = subscription;
+    let (token, pool) = (spec.rendezvous.token, Arc::clone(pool));
+    if let (Some(computation), Some(answers)) = (computation, &answers) {
+        let pattern = &spec.streams[channel.stream()].pattern;
+        receiver.part = Part::Responder(Answerer::server(computation, answers.clone(), token, pool));
+        let receiver = Arc::new(receiver);
+        if let Some(exchange) = Exchange::of(pattern, &channel, answers, channel.index) {
+            session.server(&exchange, Server::new(Arc::clone(&receiver)))?;
+        }
+        return Ok(receiver);
+    }
     if let Some(answers) = answers {
         let publisher = session.publisher(&answers, matched(spec, &answers, notes))?;
-        let answerer = Answerer::new(publisher, answers, spec.rendezvous.token, Arc::clone(pool));
-        receiver.part = Part::Responder(answerer);
+        receiver.part = Part::Responder(Answerer::responder(publisher, answers, token, pool));
     }
     let receiver = Arc::new(receiver);
     session.subscriber(&channel, Receiver::new(Arc::clone(&receiver)))?;
@@ -238,7 +275,7 @@ fn sender(
         token: spec.rendezvous.token,
         spin_ns: spec.placement.spin_ns as i64,
         recorder: publication.recorder,
-        turn: publication.turn,
+        client: publication.client,
         refusal: None,
         sent: 0,
         filling: Filling::default(),

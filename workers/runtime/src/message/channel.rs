@@ -1,4 +1,4 @@
-//! A channel: what the middleware sees of a stream. A ping-pong has two, the questions and the answers.
+//! A channel: what the middleware sees of a stream. One whose messages are answered has two.
 //!
 //! It gives a port of the trial's range to whatever the worker says needs one, so that a baseline needs no discovery; it
 //! knows no middleware.
@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use middlemark_contract::{
-    ApplicationSpec, PatternSpec, PortHolders, Qos, Recorded, Refusal, Rendezvous, Role, StreamSpec,
+    ApplicationSpec, PaceSpec, PatternSpec, PortHolders, Qos, Recorded, Refusal, Rendezvous, Role, StreamSpec,
 };
 
 use crate::message::header::{HEADER_BYTES, PHASE_AT, Phase, SEQUENCE_AT};
@@ -41,7 +41,7 @@ impl Channel {
         usize::from(self.number / 2)
     }
 
-    /// Whether its messages are a ping-pong's answers.
+    /// Whether its messages are answers.
     pub(crate) fn carries_answers(&self) -> bool {
         self.number % 2 == 1
     }
@@ -76,7 +76,7 @@ impl Channel {
                 subscribers,
                 index: 0,
             });
-            if let PatternSpec::PingPong { answer_bytes, .. } = stream.pattern {
+            if let Some(answer_bytes) = stream.pattern.answer_bytes() {
                 channels.push(Channel {
                     topic: answers_topic,
                     number: number + 1,
@@ -151,10 +151,16 @@ impl Channel {
 
 fn scheduled_rate_hz(stream: &StreamSpec) -> f64 {
     match stream.pattern {
-        PatternSpec::Periodic { rate_hz, .. } => rate_hz,
+        PatternSpec::Periodic { rate_hz, .. }
+        | PatternSpec::RequestResponse {
+            pace: PaceSpec::Open { rate_hz, .. },
+            ..
+        } => rate_hz,
         PatternSpec::Burst { rate_hz, messages } => rate_hz * f64::from(messages),
         PatternSpec::Computed { rate_hz } => rate_hz.unwrap_or(f64::INFINITY),
-        PatternSpec::Unthrottled { .. } | PatternSpec::PingPong { .. } => f64::INFINITY,
+        PatternSpec::Unthrottled { .. } | PatternSpec::PingPong { .. } | PatternSpec::RequestResponse { .. } => {
+            f64::INFINITY
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Nothing here sends or receives; `send` and `receive` do.
 
 pub(crate) mod channel;
+pub(crate) mod exchange;
 pub(crate) mod header;
 pub(crate) mod payload;
 pub(crate) mod ports;

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use middlemark_contract::ComputeSpec;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
-use rand_distr::{Distribution, LogNormal, Normal, Uniform};
+use rand_distr::{Distribution, Exp, LogNormal, Normal, Uniform};
 
 use crate::message::payload::split_mix;
 
@@ -42,6 +42,7 @@ pub(crate) struct Computation {
 enum Time {
     Constant(f64),
     Uniform(Uniform<f64>),
+    Exponential(Exp<f64>),
     Normal(Normal<f64>),
     Lognormal(LogNormal<f64>),
 }
@@ -57,6 +58,9 @@ impl Computation {
                     .map(Time::Uniform)
                     .map_err(|error| error.to_string())?
             }
+            ComputeSpec::Exponential { mean_ns } => Exp::new(1.0 / mean_ns as f64)
+                .map(Time::Exponential)
+                .map_err(|error| error.to_string())?,
             ComputeSpec::Normal { mean_ns, deviation_ns } => Normal::new(mean_ns as f64, deviation_ns as f64)
                 .map(Time::Normal)
                 .map_err(|error| error.to_string())?,
@@ -83,6 +87,7 @@ impl Computation {
         let drawn_ns = match &self.time {
             Time::Constant(time_ns) => *time_ns,
             Time::Uniform(times) => times.sample(&mut self.generator),
+            Time::Exponential(times) => times.sample(&mut self.generator),
             Time::Normal(times) => times.sample(&mut self.generator),
             Time::Lognormal(times) => times.sample(&mut self.generator),
         };
@@ -194,6 +199,8 @@ mod tests {
             maximum_ns: 3000,
         });
         assert!(is_near(mean, 2000.0) && is_near(deviation, 2000.0 / 12f64.sqrt()));
+        let (mean, deviation) = mean_and_deviation(ComputeSpec::Exponential { mean_ns: 700_000 });
+        assert!(is_near(mean, 7e5) && is_near(deviation, 7e5), "{mean} {deviation}");
         let (mean, deviation) = mean_and_deviation(ComputeSpec::Normal {
             mean_ns: 8_000_000,
             deviation_ns: 1_000_000,

@@ -21,7 +21,8 @@ use crate::receive::flow::{First, Flow};
 use crate::receive::pieces;
 use crate::recorder::{Overflow, Recorder};
 use crate::send::answer::Answerer;
-use crate::send::turn::Turn;
+use crate::send::client::Client;
+use crate::send::publish::PublisherMut;
 
 /// Where a middleware hands over messages. Cheap to clone; any thread may call it, several at once too.
 #[derive(Clone)]
@@ -87,6 +88,33 @@ impl Receiver {
     }
 }
 
+/// Where a middleware hands over the requests of one server. Cheap to clone; any thread may call it.
+#[derive(Clone)]
+pub struct Server(Arc<ReceiverState>);
+
+impl Server {
+    pub(crate) fn new(state: Arc<ReceiverState>) -> Server {
+        Server(state)
+    }
+
+    /// Takes a request and answers it by `way`, a publisher of this one response: by the time this returns, the server has
+    /// computed and `way` was called once, or not at all where the request was none. Call it at once when the middleware
+    /// hands the request over, on a thread on which it lets a server answer.
+    #[inline]
+    pub fn serve(&self, request: &[u8], way: PublisherMut<'_>) {
+        let received_ns = clock::now_ns();
+        self.0
+            .take_question(received_ns, std::iter::once(request), always, Some(way));
+    }
+
+    /// How many bytes the request has that a slot of the channel's largest size begins with.
+    #[must_use]
+    #[inline]
+    pub fn request_bytes(&self, slot: &[u8]) -> usize {
+        self.0.channel.bytes_of(slot).unwrap_or(slot.len()).min(slot.len())
+    }
+}
+
 /// Of a message that nobody writes over.
 #[inline]
 fn always() -> bool {
@@ -122,13 +150,20 @@ pub(crate) enum Part {
     Listener,
     /// It is the input of a node.
     NodeInput(InputWriter),
-    /// It answers each message of a ping-pong.
+    /// It answers each message: the responder of a ping-pong, or a server.
     Responder(Answerer),
-    /// It is the client of a ping-pong and gets the answers.
-    Client(Arc<Turn>),
+    /// It is a client and gets the answers.
+    Client(Client),
 }
 
 impl ReceiverState {
+    /// Answers no more.
+    pub(crate) fn end(&self) {
+        if let Part::Responder(answerer) = &self.part {
+            answerer.end();
+        }
+    }
+
     /// The state of one that listens, with memory for so many messages of each publisher and so many samples of all; it
     /// finds no message late, verifies none and tells nobody.
     pub(crate) fn new(channel: Channel, token: u32, messages: u32, samples: usize) -> ReceiverState {
@@ -160,6 +195,18 @@ impl ReceiverState {
 
     #[inline]
     fn take<'a>(&self, received_ns: i64, pieces: impl Iterator<Item = &'a [u8]> + Clone, is_valid: impl Fn() -> bool) {
+        self.take_question(received_ns, pieces, is_valid, None);
+    }
+
+    /// Takes a message that may come with a way to answer it.
+    #[inline]
+    fn take_question<'a>(
+        &self,
+        received_ns: i64,
+        pieces: impl Iterator<Item = &'a [u8]> + Clone,
+        is_valid: impl Fn() -> bool,
+        way: Option<PublisherMut<'_>>,
+    ) {
         let Some(header) = pieces::header(pieces.clone()) else {
             self.foreign.fetch_add(1, Relaxed);
             return;
@@ -180,8 +227,8 @@ impl ReceiverState {
         };
         match &self.part {
             Part::Listener | Part::NodeInput(_) => {}
-            Part::Responder(answerer) => answerer.answer(&header),
-            Part::Client(turn) => turn.answered(&header),
+            Part::Responder(answerer) => answerer.answer(&header, way),
+            Part::Client(client) => client.answered(&header),
         }
         for first in flow.firsts(header.phase != Phase::Greeting) {
             (self.on_first)(first, header.publisher, received_ns);
@@ -211,7 +258,7 @@ impl ReceiverState {
         }
         self.pass_on(header, received_ns);
         let latency_ns = received_ns.saturating_sub(header.sent_ns);
-        if latency_ns > self.late_after_ns {
+        if self.waited_ns(header, received_ns) > self.late_after_ns {
             flow.late.fetch_add(1, Relaxed);
         }
         if latency_ns < 0 {
@@ -223,6 +270,15 @@ impl ReceiverState {
         }
         if flow.finish() {
             (self.on_complete)();
+        }
+    }
+
+    /// What decides whether a message is late: of a response, the time since its request was sent.
+    #[inline]
+    fn waited_ns(&self, header: &Header, received_ns: i64) -> i64 {
+        match self.part {
+            Part::Client(Client::Calls(_)) => received_ns.saturating_sub(header.intended_ns),
+            _ => received_ns.saturating_sub(header.sent_ns),
         }
     }
 

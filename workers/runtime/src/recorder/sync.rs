@@ -1,7 +1,7 @@
 //! What threads share without a lock, by the names of the standard library; with `--cfg loom` those of loom, which tries
 //! every order in which threads can run and every value that the memory model lets a load return.
 //!
-//! Only what is modelled (`receive/flow/models.rs`, `send/turn/models.rs`) goes through here.
+//! Only what is modelled (`receive/flow/models.rs`, `send/client/turn/models.rs`) goes through here.
 
 #[cfg(loom)]
 pub(crate) use loom::{

@@ -1,40 +1,84 @@
-//! The responder of a ping-pong, which answers each question; `turn` is the client.
+//! Who answers: the responder of a ping-pong, or the server of a request; `client` has who asks.
 //!
 //! The answer is filled and sent from the thread that received the question, before that is even counted; nothing here
 //! records.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::message::channel::Channel;
-use crate::message::header::Header;
+use crate::message::header::{Header, Phase};
 use crate::message::payload::Pool;
-use crate::send::publish::Publisher;
-use crate::send::stamping_publisher::StampingPublisher;
+use crate::node::compute::Computation;
+use crate::send::publish::{Publisher, PublisherMut};
+use crate::send::stamping_publisher::Stamper;
 
-/// Answers each question as soon as it has come.
+/// Answers each question as soon as it has come and the computation for it is over.
 pub(crate) struct Answerer {
     /// Uncontended unless the middleware delivers one subscriber's messages from several threads at once.
-    publisher: Mutex<StampingPublisher>,
+    means: Mutex<Means>,
     channel: Channel,
     token: u32,
     /// Answers that the middleware did not accept; the client sees each as a missing answer.
     refused: AtomicU64,
+    /// Whether it answers no more, as its session is being closed.
+    has_ended: AtomicBool,
+}
+
+/// What it answers with.
+struct Means {
+    /// Where answers are messages of a topic; none where each question comes with the way to answer it.
+    publisher: Option<Publisher>,
+    stamper: Stamper,
+    /// Of a server.
+    computation: Option<Box<Computation>>,
 }
 
 impl Answerer {
-    /// `channel` is the answers' channel, at the responder's index.
-    pub(crate) fn new(publisher: Publisher, channel: Channel, token: u32, pool: Arc<Pool>) -> Answerer {
+    /// A ping-pong's; `channel` is the answers' channel, at the responder's index.
+    pub(crate) fn responder(publisher: Publisher, channel: Channel, token: u32, pool: Arc<Pool>) -> Answerer {
+        let stamper = Stamper::of(&publisher, channel.size_bytes, pool);
+        Answerer::new(Some(publisher), stamper, None, channel, token)
+    }
+
+    /// A server; `channel` is the responses', at its index.
+    pub(crate) fn server(computation: Computation, channel: Channel, token: u32, pool: Arc<Pool>) -> Answerer {
+        // Nobody knows yet by which way it will answer.
+        let stamper = Stamper::new(channel.size_bytes, pool);
+        Answerer::new(None, stamper, Some(Box::new(computation)), channel, token)
+    }
+
+    fn new(
+        publisher: Option<Publisher>,
+        stamper: Stamper,
+        computation: Option<Box<Computation>>,
+        channel: Channel,
+        token: u32,
+    ) -> Answerer {
         Answerer {
-            publisher: Mutex::new(StampingPublisher::new(publisher, channel.size_bytes, pool)),
+            means: Mutex::new(Means {
+                publisher,
+                stamper,
+                computation,
+            }),
             channel,
             token,
             refused: AtomicU64::new(0),
+            has_ended: AtomicBool::new(false),
         }
     }
 
+    /// Answers no more, however many questions still wait: closing would take as long as they all.
+    pub(crate) fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    /// Answers a question, by the way that came with it or else by its own.
     #[inline]
-    pub(crate) fn answer(&self, question: &Header) {
+    pub(crate) fn answer(&self, question: &Header, way: Option<PublisherMut<'_>>) {
+        if self.has_ended.load(Ordering::Relaxed) {
+            return;
+        }
         let header = Header {
             sent_ns: 0,
             intended_ns: question.sent_ns,
@@ -46,8 +90,19 @@ impl Answerer {
             phase: question.phase,
         };
         let size_bytes = self.channel.message_bytes(question.phase, question.sequence);
-        let mut publisher = self.publisher.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if publisher.send(header, size_bytes, 0).result.is_err() {
+        let mut held = self.means.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let means = &mut *held;
+        if question.phase != Phase::Greeting
+            && let Some(computation) = &mut means.computation
+        {
+            computation.run();
+        }
+        let handed = match (way, &mut means.publisher) {
+            (Some(way), _) => means.stamper.send(way, header, size_bytes, 0),
+            (None, Some(publisher)) => means.stamper.send(publisher.as_mut(), header, size_bytes, 0),
+            (None, None) => return, // a server is called with a way
+        };
+        if handed.result.is_err() {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -69,7 +124,7 @@ mod tests {
                 number: 1,
                 ..harness::channel(SIZE_BYTES)
             };
-            let answerer = Answerer::new(publisher, channel, 7, Arc::new(Pool::new(7, SIZE_BYTES)));
+            let answerer = Answerer::responder(publisher, channel, 7, Arc::new(Pool::new(7, SIZE_BYTES)));
             let question = Header {
                 sent_ns: clock::now_ns(),
                 intended_ns: 0,
@@ -80,12 +135,15 @@ mod tests {
                 asker: 0,
                 phase: Phase::Window,
             };
-            answerer.answer(&question);
-            answerer.answer(&Header {
-                sequence: 6,
-                sent_ns: clock::now_ns(),
-                ..question
-            });
+            answerer.answer(&question, None);
+            answerer.answer(
+                &Header {
+                    sequence: 6,
+                    sent_ns: clock::now_ns(),
+                    ..question
+                },
+                None,
+            );
             let calls = notes.calls();
             assert_ne!(calls[0].body, calls[1].body, "{kind}");
             for call in calls {

@@ -3,6 +3,7 @@
 //! It knows no middleware beyond the traits in `publish`, and writes no file; `recorder` keeps what it did.
 
 pub(crate) mod answer;
+pub(crate) mod client;
 #[cfg(test)]
 pub(crate) mod fake_publishers;
 pub(crate) mod gate;
@@ -12,4 +13,3 @@ pub(crate) mod publisher_thread;
 pub(crate) mod schedule;
 pub(crate) mod sender;
 pub(crate) mod stamping_publisher;
-pub(crate) mod turn;

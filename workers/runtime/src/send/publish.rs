@@ -14,6 +14,27 @@ pub enum Publisher {
     Moving(Box<dyn PublishMoved>),
 }
 
+/// A publisher that is lent: by which of the three ways this message, or this answer, is handed over.
+pub enum PublisherMut<'a> {
+    /// See [`Publisher::Copying`].
+    Copying(&'a mut dyn Publish),
+    /// See [`Publisher::InPlace`].
+    InPlace(&'a mut dyn PublishInPlace),
+    /// See [`Publisher::Moving`].
+    Moving(&'a mut dyn PublishMoved),
+}
+
+impl Publisher {
+    #[inline]
+    pub(crate) fn as_mut(&mut self) -> PublisherMut<'_> {
+        match self {
+            Publisher::Copying(publisher) => PublisherMut::Copying(&mut **publisher),
+            Publisher::InPlace(publisher) => PublisherMut::InPlace(&mut **publisher),
+            Publisher::Moving(publisher) => PublisherMut::Moving(&mut **publisher),
+        }
+    }
+}
+
 /// Publishing from the application's own buffer.
 pub trait Publish: Send {
     /// Hands one whole message to the middleware. Hot path: the stamp has just been written into `message`.

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
 
-use middlemark_contract::{Arrival, PatternSpec, Recorded};
+use middlemark_contract::{Arrival, PaceSpec, PatternSpec, Recorded};
 
 /// The intended instants of one publisher from a beginning on, without end.
 #[derive(Debug, Clone)]
@@ -28,6 +28,18 @@ enum Spacing {
     Recorded(Arc<Recorded>),
 }
 
+impl Spacing {
+    fn of(arrival: Arrival, publisher: u16) -> Spacing {
+        match arrival {
+            Arrival::Fixed => Spacing::Equal { per_instant: 1 },
+            Arrival::Poisson { seed } => Spacing::Exponential {
+                state: seed.wrapping_add(u64::from(publisher).wrapping_mul(0xA076_1D64_78BD_642F)),
+                elapsed_ns: 0.0,
+            },
+        }
+    }
+}
+
 impl Schedule {
     /// Equal intervals, as nodes have them.
     #[must_use]
@@ -44,26 +56,23 @@ impl Schedule {
     #[must_use]
     pub(crate) fn new(pattern: PatternSpec, publisher: u16, begin_ns: i64) -> Schedule {
         let (rate_hz, spacing) = match pattern {
-            PatternSpec::Periodic {
-                rate_hz,
-                arrival: Arrival::Fixed,
-            } => (rate_hz, Spacing::Equal { per_instant: 1 }),
-            PatternSpec::Periodic {
-                rate_hz,
-                arrival: Arrival::Poisson { seed },
-            } => {
-                let state = seed.wrapping_add(u64::from(publisher).wrapping_mul(0xA076_1D64_78BD_642F));
-                (rate_hz, Spacing::Exponential { state, elapsed_ns: 0.0 })
-            }
+            PatternSpec::Periodic { rate_hz, arrival }
+            | PatternSpec::RequestResponse {
+                pace: PaceSpec::Open { rate_hz, arrival },
+                ..
+            } => (rate_hz, Spacing::of(arrival, publisher)),
             PatternSpec::Burst { rate_hz, messages } => (
                 rate_hz,
                 Spacing::Equal {
                     per_instant: u64::from(messages.max(1)),
                 },
             ),
-            PatternSpec::Unthrottled { approach_hz, .. } | PatternSpec::PingPong { approach_hz, .. } => {
-                (approach_hz, Spacing::Equal { per_instant: 1 })
-            }
+            PatternSpec::Unthrottled { approach_hz, .. }
+            | PatternSpec::PingPong { approach_hz, .. }
+            | PatternSpec::RequestResponse {
+                pace: PaceSpec::Closed { approach_hz },
+                ..
+            } => (approach_hz, Spacing::Equal { per_instant: 1 }),
             PatternSpec::Computed { .. } => unreachable!("a node sends these"),
         };
         Schedule {

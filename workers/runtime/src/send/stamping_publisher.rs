@@ -10,14 +10,19 @@ use std::sync::Arc;
 use crate::clock;
 use crate::message::header::Header;
 use crate::message::payload::{Identity, Pool};
-use crate::send::publish::{PublishError, Publisher};
+use crate::send::publish::{PublishError, Publisher, PublisherMut};
 
 /// The smallest page that Linux has.
 const PAGE_BYTES: usize = 4096;
 
-/// One publisher with the application's own buffer.
+/// One publisher with what stamps its messages.
 pub(crate) struct StampingPublisher {
     publisher: Publisher,
+    stamper: Stamper,
+}
+
+/// Fills and stamps the messages of one endpoint, with the application's own buffer for them.
+pub(crate) struct Stamper {
     pool: Arc<Pool>,
     /// The application's buffer; empty where messages are written into other memory.
     buffer: Vec<u8>,
@@ -36,21 +41,47 @@ pub(crate) struct Handed {
 impl StampingPublisher {
     /// One for messages of up to `largest_bytes`.
     pub(crate) fn new(publisher: Publisher, largest_bytes: usize, pool: Arc<Pool>) -> StampingPublisher {
-        let buffer = match publisher {
-            Publisher::Copying(_) => vec![0xA5; largest_bytes],
-            Publisher::InPlace(_) | Publisher::Moving(_) => Vec::new(),
-        };
         StampingPublisher {
+            stamper: Stamper::of(&publisher, largest_bytes, pool),
             publisher,
+        }
+    }
+
+    /// See [`Stamper::send`].
+    #[inline]
+    pub(crate) fn send(&mut self, header: Header, size_bytes: usize, delayed_ns: i64) -> Handed {
+        self.stamper
+            .send(self.publisher.as_mut(), header, size_bytes, delayed_ns)
+    }
+}
+
+impl Stamper {
+    /// One for a publisher's messages of up to `largest_bytes`.
+    pub(crate) fn of(publisher: &Publisher, largest_bytes: usize, pool: Arc<Pool>) -> Stamper {
+        match publisher {
+            Publisher::Copying(_) => Stamper::new(largest_bytes, pool),
+            Publisher::InPlace(_) | Publisher::Moving(_) => Stamper::new(0, pool),
+        }
+    }
+
+    /// One whose buffer takes so many bytes: as many as the largest message that is copied has.
+    pub(crate) fn new(buffer_bytes: usize, pool: Arc<Pool>) -> Stamper {
+        Stamper {
             pool,
-            buffer,
+            buffer: vec![0xA5; buffer_bytes],
             lent: Box::new(LentMemory::new()),
         }
     }
 
     /// Fills a message, stamps it and hands it over; filling those before it has already delayed it by `delayed_ns`.
     #[inline]
-    pub(crate) fn send(&mut self, header: Header, size_bytes: usize, delayed_ns: i64) -> Handed {
+    pub(crate) fn send(
+        &mut self,
+        publisher: PublisherMut<'_>,
+        header: Header,
+        size_bytes: usize,
+        delayed_ns: i64,
+    ) -> Handed {
         let asked_ns = clock::now_ns();
         let mut message = Message {
             pool: &self.pool,
@@ -60,17 +91,17 @@ impl StampingPublisher {
             },
             fill_ns: delayed_ns,
         };
-        let result = match &mut self.publisher {
-            Publisher::Copying(publisher) => {
+        let result = match publisher {
+            PublisherMut::Copying(publisher) => {
                 message.write(uninit(&mut self.buffer[..size_bytes]), asked_ns, 0);
                 publisher.publish(&self.buffer[..size_bytes])
             }
-            Publisher::InPlace(publisher) => publisher.publish_in_place(size_bytes, &mut |memory| {
+            PublisherMut::InPlace(publisher) => publisher.publish_in_place(size_bytes, &mut |memory| {
                 self.lent.touch_new(memory);
                 let got_ns = clock::now_ns();
                 message.write(memory, got_ns, got_ns - asked_ns);
             }),
-            Publisher::Moving(publisher) => {
+            PublisherMut::Moving(publisher) => {
                 let mut memory = fresh(size_bytes);
                 let got_ns = clock::now_ns();
                 message.write(

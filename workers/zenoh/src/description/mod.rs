@@ -56,6 +56,7 @@ fn capabilities() -> Capabilities {
             Pattern::Burst,
             Pattern::Unthrottled,
             Pattern::PingPong,
+            Pattern::RequestResponse,
         ],
         transports: TRANSPORTS.map(String::from).to_vec(),
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],

@@ -48,7 +48,7 @@ pub(crate) fn killed_publisher(case: &Case) -> Result<Answer> {
     Ok(Answer::Passed)
 }
 
-fn kill<'a>(case: &Case, request: Request, victim: &'a str) -> Result<(Outcome, &'a str)> {
+pub(super) fn kill<'a>(case: &Case, request: Request, victim: &'a str) -> Result<(Outcome, &'a str)> {
     let place = Place::claim()?;
     let window_ns = request.window_ns;
     let mut trial = Trial::prepare(case, &place, request)?;

@@ -1,7 +1,7 @@
 //! One publisher: how it sends a greeting and a message, and how it goes on by itself where it has no schedule.
 //!
 //! Each message is filled at its instant, stamped when it is full, and recorded after the publish call has come back;
-//! its thread (`publisher_thread`) owns it, so nothing here is shared while messages go out; a ping-pong's are its `turn`'s.
+//! its thread (`publisher_thread`) owns it, so nothing here is shared while messages go out; who is answered is a `client`.
 
 use std::sync::Arc;
 use std::thread;
@@ -12,10 +12,13 @@ use crate::clock;
 use crate::message::channel::Channel;
 use crate::message::header::{Header, Phase};
 use crate::recorder::Recorder;
+use crate::send::client::Client;
+use crate::send::client::requests::Requests;
+use crate::send::client::turn::Questions;
 use crate::send::gate::{Window, WindowGate};
+use crate::send::publish::PublishError;
 use crate::send::schedule::Schedule;
 use crate::send::stamping_publisher::{Handed, StampingPublisher};
-use crate::send::turn::{Questions, Turn};
 
 /// What became of a window's messages, beside what the sender counts as accepted.
 pub(crate) struct Done {
@@ -52,8 +55,8 @@ pub(crate) struct Sender {
     /// The most messages of the window.
     pub(crate) messages: u32,
     pub(crate) recorder: Arc<Recorder<Published>>,
-    /// Where the pattern is a ping-pong.
-    pub(crate) turn: Option<Arc<Turn>>,
+    /// Where its messages are answered.
+    pub(crate) client: Option<Client>,
     pub(crate) refusal: Option<String>,
     pub(crate) sent: u32,
     pub(crate) filling: Filling,
@@ -93,6 +96,13 @@ impl Sender {
             } => {
                 let messages = bound(messages, self.messages);
                 self.ask(window, messages, interval_ns, patience_ns)
+            }
+            PatternSpec::RequestResponse { pace, .. } => {
+                let Some(Client::Calls(calls)) = self.client.take() else {
+                    unreachable!("who sends requests knows which are under way");
+                };
+                let sender = self;
+                Requests { sender, calls, window }.send_all(pace)
             }
             PatternSpec::Periodic { .. } | PatternSpec::Burst { .. } | PatternSpec::Computed { .. } => {
                 unreachable!("these are sent when they are due")
@@ -148,7 +158,9 @@ impl Sender {
 
     /// Gives its questions to its turn, which asks from the thread that has an answer.
     fn ask(mut self, window: Window, messages: u32, interval_ns: u64, patience_ns: u64) -> PublisherCounts {
-        let turn = self.turn.take().expect("a ping-pong's publisher has a turn");
+        let Some(Client::Turn(turn)) = self.client.take() else {
+            unreachable!("a ping-pong's publisher has a turn");
+        };
         let questions = Questions::new(self, window, messages, interval_ns as i64, patience_ns as i64);
         let asked = turn.ask_all(questions);
         let done = asked.done();
@@ -163,10 +175,19 @@ impl Sender {
         }
     }
 
-    /// Sends a message of before the window.
+    /// Sends a message of before the window; of a client, unless as many requests are under way as there may be.
     pub(crate) fn warm_up(&mut self, sequence: u32, intended_ns: i64) {
         let delayed_ns = self.filling.delays_ns(intended_ns);
-        self.hand_over(sequence, intended_ns, delayed_ns, Phase::Approach);
+        let Some(Client::Calls(calls)) = self.client.clone() else {
+            self.hand_over(sequence, intended_ns, delayed_ns, Phase::Approach);
+            return;
+        };
+        if let Some(place) = calls.open(Phase::Approach, sequence, clock::now_ns()) {
+            let handed = self.hand_over(sequence, intended_ns, delayed_ns, Phase::Approach);
+            if handed.result.is_err() {
+                calls.withdraw(place);
+            }
+        }
     }
 
     #[inline]
@@ -185,6 +206,27 @@ impl Sender {
                 self.refusal.get_or_insert_with(|| error.to_string());
             }
         }
+        self.record(sequence, intended_ns, &handed);
+        handed
+    }
+
+    /// Refuses a message of the window in place of the middleware, for this reason; returns when.
+    #[cold]
+    pub(crate) fn leave_out(&mut self, sequence: u32, intended_ns: i64, reason: &str) -> i64 {
+        self.refusal.get_or_insert_with(|| reason.to_owned());
+        let now_ns = clock::now_ns();
+        let left_out = Handed {
+            sent_ns: now_ns,
+            returned_ns: now_ns,
+            fill_ns: 0,
+            result: Err(PublishError::Full),
+        };
+        self.record(sequence, intended_ns, &left_out);
+        now_ns
+    }
+
+    #[inline]
+    fn record(&self, sequence: u32, intended_ns: i64, handed: &Handed) {
         self.recorder.record(Published {
             stream: self.channel.number / 2,
             publisher: self.channel.index,
@@ -195,7 +237,6 @@ impl Sender {
             fill_ns: handed.fill_ns,
             accepted: u8::from(handed.result.is_ok()),
         });
-        handed
     }
 
     /// Sends a message; one of before the window counts for nothing.

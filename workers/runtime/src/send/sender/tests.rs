@@ -81,7 +81,7 @@ fn sender_with(pattern: PatternSpec, publisher: Publisher) -> Sender {
         spin_ns: 0,
         messages: MESSAGES,
         recorder: Arc::new(Recorder::new(MESSAGES as usize, blank)),
-        turn: None,
+        client: None,
         refusal: None,
         sent: 0,
         filling: Filling::default(),

@@ -3,9 +3,9 @@
 //! It knows no threads: `turn` has one at a time ask.
 
 use crate::clock;
+use crate::send::client::turn::{Ask, OpenQuestion};
 use crate::send::gate::Window;
 use crate::send::sender::{Done, Sender};
-use crate::send::turn::{Ask, OpenQuestion};
 
 /// What is left to ask.
 pub(crate) struct Questions {

@@ -9,6 +9,7 @@ use crate::clock;
 use crate::harness;
 use crate::message::payload::Pool;
 use crate::recorder::Recorder;
+use crate::send::client::Client;
 use crate::send::gate::Window;
 use crate::send::publish::{Publish, PublishError, Publisher};
 use crate::send::publisher_thread::PublisherThread;
@@ -71,7 +72,7 @@ fn asked(
         spin_ns: 0,
         messages: u32::MAX / 2,
         recorder: Arc::new(Recorder::new(messages as usize, blank)),
-        turn: Some(Arc::clone(turn)),
+        client: Some(Client::Turn(Arc::clone(turn))),
         refusal: None,
         sent: 0,
         filling: Filling::default(),
