@@ -68,7 +68,7 @@ def _print_error(text: str, remedy: str | None) -> None:
 
 def _write_log(command: Sequence[str]) -> Path:
     content = f"{datetime.now(UTC).isoformat()}\n{' '.join(command)}\n{sys.version}\n\n{traceback.format_exc()}"
-    from middlemark.testbed.processes.state import make_private, state_folder
+    from middlemark.testbed.processes.ledger import make_private, state_folder
 
     try:
         make_private(state_folder())
