@@ -69,6 +69,23 @@ def test_a_sweep_ends_who_hid_when_the_owner_was_killed(tmp_path: Path) -> None:
     assert not group.exists()
 
 
+def test_the_kernel_ends_a_group_at_once_where_it_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a made-up tree, where nothing but what is written to it tells who was to end the members."""
+    monkeypatch.setattr(cgroup, "PATIENCE_S", 0.05)
+    with subprocess.Popen(["sleep", "600"]) as member:
+        try:
+            (tmp_path / cgroup.MEMBERS).write_text(f"{member.pid}\n")
+            (tmp_path / cgroup.KILL).write_text("")
+            cgroup.remove_group(tmp_path)
+            assert ((tmp_path / cgroup.KILL).read_text(), member.poll()) == ("1", None)
+            (tmp_path / cgroup.KILL).unlink()
+            cgroup.remove_group(tmp_path)
+            assert (tmp_path / cgroup.MOST_MEMBERS).read_text() == "0"
+            assert member.wait(timeout=10) < 0
+        finally:
+            member.kill()
+
+
 @needs_groups
 def test_no_more_processes_are_born_than_a_host_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
     place = cgroup.gathering()
