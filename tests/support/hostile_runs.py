@@ -21,6 +21,9 @@ ODD: list[Any] = [
     "a\0b", "imu", [], {}, [[]], {"": 1}, "\ud800", "x" * 70_000,
 ]  # fmt: skip
 
+HOLE_BYTES = 1 << 42
+"""Of a file that takes no disk, and more memory than there is when it is read."""
+
 
 def damaged(stored: Path, into: Path, chance: random.Random) -> str:
     """A copy of a stored run, with two of its trials and one to three changes; says which."""
@@ -35,6 +38,7 @@ def damaged(stored: Path, into: Path, chance: random.Random) -> str:
 def _a_file(run: Path, chance: random.Random, *endings: str) -> Path:
     """Of the kinds of files one, of that kind one: a kind of which there are few would seldom come up otherwise."""
     files = [path for path in sorted(run.rglob("*")) if path.is_file() and not path.is_symlink()]
+    files = [path for path in files if path.stat().st_size < HOLE_BYTES]  # an earlier change may have made that one
     kinds = sorted({path.name for path in files if not endings or path.name.endswith(endings)})
     kind = chance.choice(kinds or [files[0].name])
     return chance.choice([path for path in files if path.name == kind])
@@ -117,7 +121,7 @@ def _replaced(run: Path, chance: random.Random) -> str:
         path.mkdir()
     elif kind == "hole":
         with path.open("wb") as file:
-            file.truncate(1 << 42)
+            file.truncate(HOLE_BYTES)
     return f"{kind} for {path.name}"
 
 
