@@ -95,7 +95,8 @@ def bundled_of(package: str, executable: Path) -> Iterator[Component]:
 
 
 def declared(package: str) -> dict[str, Any]:
-    metadata = next(each["metadata"] for (name, _), each in packages().items() if name == package)
+    """What a crate says that it supplies; nothing of what is no crate."""
+    metadata = next((crate["metadata"] for (name, _), crate in packages().items() if name == package), None)
     return dict((metadata or {}).get("supply", {}))
 
 

@@ -150,7 +150,7 @@ def test_the_report_and_the_summary_tell_it(found: RunFindings) -> None:
     assert "(overload)" in printed
     page = render(found)
     opening = page[page.index('<section id="answer"') : page.index('<section id="conditions"')]
-    assert "quick, stream, 64 B: 1.90 kHz" in opening
+    assert "quick, stream, 64\xa0B: 1.90\xa0kHz" in opening
     assert 'id="capacity-load0"' in page
     assert 'id="capacity-front0-rate"' in page
     assert "Payload over size: stream" in page
@@ -196,7 +196,7 @@ def test_at_a_given_rate_the_largest_size_is_found_up_to_one_that_is_refused(tmp
     assert set(progress.outcomes(folder)) == {"valid", "not_applicable"}
     console = Console(record=True, width=160)
     print_summary(found, console)
-    assert "long, stream, 50 Hz: 19.19 kB (0.96 MB/s, 7.68 Mbit/s), not 21.11 kB (loss)" in console.export_text()
+    assert "long, stream, 50 Hz: 19.19 kB (0.96 MB/s, 7.68 Mbit/s), but not 21.11 kB (loss)" in console.export_text()
     page = render(found)
     assert "Latency over load: stream, 500 Hz" in page
     assert "the largest size at the rate" in page.lower()
