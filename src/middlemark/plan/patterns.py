@@ -4,7 +4,7 @@ The models, what metrics must know of a pattern, and how a suite's workload beco
 """
 
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, assert_never
 
 from pydantic import Field
 
@@ -236,21 +236,25 @@ def planned_pattern(workload: Workload, size_bytes: int, given_hz: float | None)
     """How messages of this size are produced, at the rate where one is given."""
     rate_hz = given_hz or 0.0
     approach_hz = workload.approach or DEFAULT_APPROACH_HZ
-    if workload.pattern is Pattern.BURST:
-        return Burst(rate_hz=rate_hz, messages=workload.messages or 1)
-    if workload.pattern is Pattern.UNTHROTTLED:
-        return Unthrottled(approach_hz=approach_hz, messages=workload.messages)
-    if workload.pattern is Pattern.PING_PONG:
-        return PingPong(
-            approach_hz=approach_hz,
-            answer_bytes=workload.answer or size_bytes,
-            interval_ns=workload.interval or 0,
-            patience_ns=workload.patience or _DEFAULT_PATIENCE_NS,
-            messages=workload.messages,
-        )
-    if workload.pattern is Pattern.REQUEST_RESPONSE:
-        return _requests(workload, size_bytes, given_hz)
-    return Periodic(rate_hz=rate_hz, arrival=workload.arrival or Arrival.FIXED)
+    match workload.pattern:
+        case Pattern.BURST:
+            return Burst(rate_hz=rate_hz, messages=workload.messages or 1)
+        case Pattern.UNTHROTTLED:
+            return Unthrottled(approach_hz=approach_hz, messages=workload.messages)
+        case Pattern.PING_PONG:
+            return PingPong(
+                approach_hz=approach_hz,
+                answer_bytes=workload.answer or size_bytes,
+                interval_ns=workload.interval or 0,
+                patience_ns=workload.patience or _DEFAULT_PATIENCE_NS,
+                messages=workload.messages,
+            )
+        case Pattern.REQUEST_RESPONSE:
+            return _requests(workload, size_bytes, given_hz)
+        case Pattern.PERIODIC | Pattern.CAPACITY | Pattern.PIPELINE | None:
+            return Periodic(rate_hz=rate_hz, arrival=workload.arrival or Arrival.FIXED)
+        case _:
+            assert_never(workload.pattern)
 
 
 def _requests(workload: Workload, size_bytes: int, rate_hz: float | None) -> Requests:
