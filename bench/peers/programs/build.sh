@@ -24,7 +24,7 @@ cpp() { local name=$1; shift; c++ -std=c++17 -O2 -g1 -Wall -Wextra -I "$here" "$
 fastdds() {
   local library=fastrtps prefix=${MIDDLEMARK_FASTDDS_PREFIX:-}
   [ -e "${prefix:-/usr}/include/fastdds/config.hpp" ] && library=fastdds
-  cpp fastdds -I workers/fastdds/shim ${prefix:+-I "$prefix/include" -L "$prefix/lib" -Wl,-rpath,"$prefix/lib"} -l "$library" -l fastcdr
+  cpp fastdds -I workers/fastdds/shim -I workers/dds/shim ${prefix:+-I "$prefix/include" -L "$prefix/lib" -Wl,-rpath,"$prefix/lib"} -l "$library" -l fastcdr
 }
 
 # The library that our worker is linked with, which lies beside it.
@@ -44,7 +44,7 @@ import json, pathlib, sys
 found = [each for each in json.load(sys.stdin)["packages"] if each["name"] == "cyclonedds-src"]
 print(pathlib.Path(found[0]["manifest_path"]).with_name("src") / "cyclonedds")') || return 1
   cmake -S "$source" -B "$built/cyclonedds" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_SHARED_LIBS=OFF -DBUILD_DDSPERF=ON \
-    -DBUILD_IDLC=ON -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF -DENABLE_SSL=OFF -DENABLE_SECURITY=OFF -DENABLE_ICEORYX=OFF \
+    -DBUILD_IDLC=ON -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF -DENABLE_SSL=ON -DENABLE_SECURITY=ON -DENABLE_ICEORYX=OFF \
     -DENABLE_LTO=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON || return 1
   cmake --build "$built/cyclonedds" --parallel "$(nproc)" --target ddsperf && cp -f "$built/cyclonedds/bin/ddsperf" "$built/ddsperf"
 }
