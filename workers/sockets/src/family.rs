@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 
 use middlemark_contract::{MessagePath, SecurityLevel};
-use middlemark_runtime::{Channel, Matched};
+use middlemark_runtime::Channel;
 use socket2::{SockAddr, Socket, Type};
 
 use crate::guard::Guard;
@@ -87,21 +87,16 @@ pub(crate) fn open(family: &dyn Family, like: &SockAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Connects a configured socket within `patience`, which shows that somebody is there, unless the family tells of an
-/// absent peer only later.
+/// Connects a configured socket within `patience`.
 pub(crate) fn connect(
     family: &dyn Family,
     address: &SockAddr,
     patience: std::time::Duration,
-    matched: &Matched,
-) -> io::Result<Socket> {
+) -> io::Result<Arc<Socket>> {
     let socket = open(family, address)?;
     match family.kind() {
         Kind::Datagram => socket.connect(address)?,
         Kind::Packet | Kind::Stream => socket.connect_timeout(address, patience)?,
     }
-    if !family.reports_absence_late() {
-        matched.now();
-    }
-    Ok(socket)
+    Ok(Arc::new(socket))
 }

@@ -6,15 +6,15 @@
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_contract::SecurityLevel;
 use middlemark_runtime::Channel;
-use socket2::{SockAddr, Socket};
+use socket2::Socket;
 
-use crate::connector::PATIENCE;
-use crate::family::{Family, open};
-use crate::publisher::{Connection, Sending, Unsent};
+use crate::connection::{Connection, Sending, Unsent};
+use crate::receive::Incoming;
 
 /// Guards the connections of a family of streams.
 pub trait Guard: Send + Sync {
@@ -28,16 +28,37 @@ pub trait Guard: Send + Sync {
     ///
     /// # Errors
     /// Of kind `PermissionDenied` where one end takes the other for a stranger, which no further attempt changes.
-    fn join(&self, socket: Socket, channel: &Channel) -> io::Result<Box<dyn GuardedWriter>>;
+    fn join(&self, socket: Arc<Socket>, channel: &Channel) -> io::Result<Box<dyn GuardedWriter>>;
 
-    /// Lets a publisher in, as a subscriber of a channel, over an accepted socket that blocks; gives what is read from it.
+    /// Joins a channel of requests as a client, over a connected socket; responses are read from it.
+    ///
+    /// # Errors
+    /// As [`Self::join`].
+    fn join_both_ways(&self, incoming: Incoming, channel: &Channel) -> io::Result<BothWays>;
+
+    /// Lets a publisher in, as a subscriber of a channel, over an accepted socket; gives what is read from it.
     ///
     /// # Errors
     /// Of kind `PermissionDenied` where one end takes the other for a stranger.
-    fn admit<'s>(&self, socket: &'s Socket, channel: &Channel) -> io::Result<Box<dyn Read + 's>>;
+    fn admit(&self, incoming: Incoming, channel: &Channel) -> io::Result<Box<dyn Read>>;
+
+    /// Lets a client in, as a server of a channel of requests, over an accepted socket; responses are written to it.
+    ///
+    /// # Errors
+    /// As [`Self::admit`].
+    fn admit_both_ways(&self, incoming: Incoming, channel: &Channel) -> io::Result<BothWays>;
 }
 
-/// The publisher's end of a guarded connection.
+/// The end of a guarded connection that is written to and read from, by two threads where its holder has two: who waits
+/// in one of them never keeps the other waiting.
+pub struct BothWays {
+    /// What comes.
+    pub reader: Box<dyn Read + Send>,
+    /// What goes.
+    pub writer: Box<dyn GuardedWriter>,
+}
+
+/// The end of a guarded connection that is written to.
 pub trait GuardedWriter: Send {
     /// The socket that it writes to.
     fn socket(&self) -> &Socket;
@@ -49,21 +70,7 @@ pub trait GuardedWriter: Send {
     fn write(&mut self, message: &[u8]) -> io::Result<()>;
 }
 
-pub(crate) struct GuardedConnection(Box<dyn GuardedWriter>);
-
-impl GuardedConnection {
-    /// Connects, and joins the channel.
-    pub(crate) fn join(
-        family: &dyn Family,
-        guard: &dyn Guard,
-        address: &SockAddr,
-        channel: &Channel,
-    ) -> io::Result<GuardedConnection> {
-        let socket = open(family, address)?;
-        socket.connect_timeout(address, PATIENCE)?;
-        Ok(GuardedConnection(guard.join(socket, channel)?))
-    }
-}
+pub(crate) struct GuardedConnection(pub(crate) Box<dyn GuardedWriter>);
 
 impl Connection for GuardedConnection {
     fn socket(&self) -> &Socket {

@@ -4,21 +4,24 @@
 //! it is UDP, TCP or a Unix domain socket, and nothing here stamps, paces or records (`middlemark-runtime`).
 //!
 //! Every subscriber has one address. A publisher holds one connected socket for each subscriber and hands a message to
-//! one after the other; it connects to those that are not there yet in the background ([`connector`]).
+//! one after the other; it connects to those that are not there yet in the background ([`connector`]). A client does the
+//! same with its one server, and what the server responds comes back on the connection ([`client`]).
 
+mod client;
+mod connection;
 mod connector;
 mod family;
-mod framing;
 mod guard;
-mod listener;
+mod paths;
 mod publisher;
-mod receive_loop;
+mod receive;
 mod session;
 mod settings;
 mod tuning;
 
 pub use family::{Family, Kind};
-pub use guard::{Guard, GuardedWriter};
+pub use guard::{BothWays, Guard, GuardedWriter};
+pub use receive::Incoming;
 pub use session::SocketSession;
 pub use settings::{Buffers, deliveries, kernel_release, shared_options};
 pub use tuning::{NO_ZERO_COPY, tuned};

@@ -1,32 +1,36 @@
 //! The session of an application over one family of sockets: it makes endpoints, and closes what it made.
 //!
-//! It touches no message; `receive_loop` and `publisher` do.
+//! It touches no message; `receive`, `publisher` and `client` see to those.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_contract::{Congestion, Delivery, Effective};
-use middlemark_runtime::{Channel, Matched, MiddlewareError, Publisher, Receiver, Session};
+use middlemark_runtime::{Channel, Exchange, Matched, MiddlewareError, Publisher, Receiver, Server, Session};
 use socket2::{SockAddr, Socket};
 
-use crate::connector::ConnectorThread;
-use crate::connector::PATIENCE;
+use crate::client::Client;
+use crate::connection::{Connection, Sending};
+use crate::connector::{ConnectorThread, PATIENCE};
 use crate::family::{Family, Kind, connect, open};
-use crate::guard::{Guard, GuardedConnection};
-use crate::listener::Listener;
-use crate::publisher::{Sending, SocketPublisher};
-use crate::receive_loop::{ReceiveLoop, Reception};
+use crate::guard::GuardedConnection;
+use crate::paths::{remove_if_left, remove_if_there};
+use crate::publisher::SocketPublisher;
+use crate::receive::{Entrance, Listener, Loops, ReceiveLoop, Reception, Taker};
 use crate::settings;
+
+/// Whoever is there already answers at once; only for another host is there anything to wait for.
+const AT_ONCE: Duration = Duration::from_millis(10);
 
 /// A session over sockets.
 pub struct SocketSession {
     family: Arc<dyn Family>,
     delivery: Delivery,
     settings: BTreeMap<String, String>,
-    loops: Vec<ReceiveLoop>,
+    loops: Loops,
     listeners: Vec<Listener>,
     connectors: Vec<ConnectorThread>,
     /// Sockets in the file system that this session bound.
@@ -56,7 +60,7 @@ impl SocketSession {
             family: Arc::new(family),
             delivery,
             settings,
-            loops: Vec::new(),
+            loops: Loops::default(),
             listeners: Vec::new(),
             connectors: Vec::new(),
             paths: Vec::new(),
@@ -76,87 +80,127 @@ impl SocketSession {
         }
         Ok(socket)
     }
-}
 
-impl SocketSession {
-    fn open_publisher(
+    /// What sends to so many peers over the connections that `connect` makes: those that can be had `at_once`, if any are
+    /// to be tried so, and the others in the background.
+    fn sending_over<C: Connection>(
         &mut self,
         channel: &Channel,
-        addresses: Vec<SockAddr>,
-        matched: Matched,
+        peers: usize,
+        at_once: Option<Duration>,
+        connect: impl Fn(usize, Duration) -> io::Result<C> + Send + 'static,
     ) -> io::Result<Publisher> {
-        // Whoever is there already answers at once; only for another host is there anything to wait for.
-        let sockets = addresses
-            .iter()
-            .map(|address| connect(&*self.family, address, Duration::from_millis(10), &matched).ok())
-            .collect();
-        let family = self.family.clone();
-        let again = move |subscriber: usize| connect(&*family, &addresses[subscriber], PATIENCE, &matched);
-        let (connector, thread) = ConnectorThread::start(again)?;
+        let try_at_once = |peer| at_once.and_then(|patience| connect(peer, patience).ok());
+        let made = (0..peers).map(try_at_once).collect();
+        let (connector, thread) = ConnectorThread::start(move |peer| connect(peer, PATIENCE))?;
         self.connectors.push(thread);
-        let publisher = SocketPublisher::new(self.sending(channel), sockets, connector)?;
-        Ok(Publisher::Copying(Box::new(publisher)))
-    }
-
-    /// All its connections are made in the background, as a handshake waits for the other end.
-    fn guarded_publisher(
-        &mut self,
-        guard: Arc<dyn Guard>,
-        channel: Channel,
-        addresses: Vec<SockAddr>,
-        matched: Matched,
-    ) -> io::Result<Publisher> {
-        let (family, sending) = (self.family.clone(), self.sending(&channel));
-        let none_yet = addresses.iter().map(|_| None).collect();
-        let join = move |subscriber: usize| {
-            let connection = GuardedConnection::join(&*family, &*guard, &addresses[subscriber], &channel)?;
-            matched.now();
-            Ok(connection)
-        };
-        let (connector, thread) = ConnectorThread::start(join)?;
-        self.connectors.push(thread);
-        let publisher = SocketPublisher::<GuardedConnection>::new(sending, none_yet, connector)?;
+        let publisher = SocketPublisher::new(self.sending(channel), made, connector)?;
         Ok(Publisher::Copying(Box::new(publisher)))
     }
 
     fn sending(&self, channel: &Channel) -> Sending {
         Sending::new(self.family.kind(), &channel.qos, self.family.reports_absence_late())
     }
-}
 
-impl Session for SocketSession {
-    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
+    fn reception(&self, channel: &Channel) -> Reception {
+        Reception {
+            kind: self.family.kind(),
+            delivery: self.delivery,
+            channel: channel.clone(),
+        }
+    }
+
+    /// Receives at the channel's own address.
+    fn receive(&mut self, channel: &Channel, taker: Taker) -> Result<(), MiddlewareError> {
         let address = self.family.address(channel, usize::from(channel.index))?;
         let socket = self
             .bind(&address)
             .map_err(|error| failure("binding", &address, &error))?;
-        let reception = Reception {
-            kind: self.family.kind(),
-            delivery: self.delivery,
-            channel: channel.clone(),
-            receiver,
+        let entrance = Entrance {
+            reception: self.reception(channel),
+            taker,
             guard: self.family.guard(),
         };
         match self.family.kind() {
-            Kind::Datagram => self.loops.push(ReceiveLoop::start(socket, reception)?),
-            Kind::Packet | Kind::Stream => self.listeners.push(Listener::start(socket, reception)?),
+            Kind::Datagram => {
+                let socket = Arc::new(socket);
+                let from = Arc::clone(&socket);
+                self.loops
+                    .add(|| ReceiveLoop::start(socket, move |stopping| entrance.run(from, stopping)))?;
+            }
+            Kind::Packet | Kind::Stream => self.listeners.push(Listener::start(socket, entrance)?),
         }
         Ok(())
     }
+}
+
+impl Session for SocketSession {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
+        self.receive(channel, Taker::Subscriber(receiver))
+    }
 
     fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
-        let addresses: Vec<_> = (0..channel.subscribers.len())
+        let peers = channel.subscribers.len();
+        let addresses: Vec<_> = (0..peers)
             .map(|subscriber| self.family.address(channel, subscriber))
             .collect::<Result<_, _>>()?;
+        let (family, guard, of) = (self.family.clone(), self.family.guard(), channel.clone());
+        let publisher = match guard {
+            None => self.sending_over(channel, peers, Some(AT_ONCE), move |subscriber, patience| {
+                let socket = connect(&*family, &addresses[subscriber], patience)?;
+                if !family.reports_absence_late() {
+                    matched.now();
+                }
+                Ok(socket)
+            })?,
+            // All in the background, as a handshake waits for the other end.
+            Some(guard) => self.sending_over(channel, peers, None, move |subscriber, patience| {
+                let socket = connect(&*family, &addresses[subscriber], patience)?;
+                let writer = guard.join(socket, &of)?;
+                matched.now();
+                Ok(GuardedConnection(writer))
+            })?,
+        };
+        self.settings
+            .insert(format!("publisher {}", channel.topic), waits_for_room(channel));
+        Ok(publisher)
+    }
+
+    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
+        if self.family.kind() == Kind::Datagram {
+            return Err("a datagram comes over no connection on which a response could go back".into());
+        }
+        let sending = self.sending(exchange.responses);
+        let how = format!(
+            "responds on the connection of the request; {}",
+            waits_for_room(exchange.responses)
+        );
+        self.settings.insert(format!("server {}", exchange.name()), how);
+        self.receive(exchange.requests, Taker::Server(server, sending))
+    }
+
+    fn client(
+        &mut self,
+        exchange: &Exchange<'_>,
+        responses: Receiver,
+        found: Matched,
+    ) -> Result<Publisher, MiddlewareError> {
+        let requests = exchange.requests;
+        let client = Client {
+            family: self.family.clone(),
+            server: self.family.address(requests, usize::from(exchange.server))?,
+            requests: requests.clone(),
+            reception: self.reception(exchange.responses),
+            responses,
+            loops: self.loops.clone(),
+            found,
+        };
         let publisher = match self.family.guard() {
-            None => self.open_publisher(channel, addresses, matched)?,
-            Some(guard) => self.guarded_publisher(guard, channel.clone(), addresses, matched)?,
+            None => self.sending_over(requests, 1, Some(AT_ONCE), move |_, patience| client.connect(patience))?,
+            Some(guard) => self.sending_over(requests, 1, None, move |_, patience| client.join(&*guard, patience))?,
         };
-        let waits = match channel.qos.congestion {
-            Congestion::Block => format!("waits for room, SO_SNDTIMEO {} ms", channel.qos.patience_ns / 1_000_000),
-            Congestion::Drop => "does not wait for room (MSG_DONTWAIT)".into(),
-        };
-        self.settings.insert(format!("publisher {}", channel.topic), waits);
+        let how = format!("one connection both ways; {}", waits_for_room(requests));
+        self.settings.insert(format!("client of {}", exchange.name()), how);
         Ok(publisher)
     }
 
@@ -176,36 +220,12 @@ impl Session for SocketSession {
         for connector in self.connectors {
             connector.stop();
         }
-        for each in self.loops {
-            each.stop();
-        }
+        self.loops.stop();
         for listener in self.listeners {
             listener.stop();
         }
         let removed: Vec<_> = self.paths.iter().map(|path| remove_if_there(path)).collect();
         Ok(removed.into_iter().collect::<io::Result<()>>()?)
-    }
-}
-
-/// Removes a socket's path that a subscriber which was killed has left; one that is still bound is somebody's.
-fn remove_if_left(path: &Path, address: &SockAddr, kind: Kind) -> io::Result<()> {
-    let asking = Socket::new(address.domain(), kind.socket_type(), None)?;
-    asking.set_nonblocking(true)?;
-    match asking.connect(address) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        // unix(7): to a path that no socket is bound to any more. Whatever else is answered, somebody answers.
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => remove_if_there(path),
-        _ => Err(io::Error::new(
-            io::ErrorKind::AddrInUse,
-            "a living socket is bound to this path; is another application of this trial's name still there?",
-        )),
-    }
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
     }
 }
 
@@ -218,44 +238,10 @@ fn failure(doing: &str, address: &SockAddr, error: &io::Error) -> MiddlewareErro
     format!("{doing} at {name}: {error}").into()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KINDS: [Kind; 3] = [Kind::Datagram, Kind::Packet, Kind::Stream];
-
-    fn bound(kind: Kind, address: &SockAddr) -> Socket {
-        let socket = Socket::new(address.domain(), kind.socket_type(), None).unwrap();
-        socket.bind(address).unwrap();
-        if kind != Kind::Datagram {
-            socket.listen(1).unwrap();
-        }
-        socket
-    }
-
-    #[test]
-    fn a_path_is_taken_from_the_dead_and_from_nobody_else() {
-        for kind in KINDS {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("socket");
-            let address = SockAddr::unix(&path).unwrap();
-            assert!(
-                remove_if_left(&path, &address, kind).is_ok(),
-                "{kind:?}: nothing is there"
-            );
-            let living = bound(kind, &address);
-            for asking in KINDS {
-                let error = remove_if_left(&path, &address, asking).unwrap_err();
-                assert_eq!(
-                    (error.kind(), path.exists()),
-                    (io::ErrorKind::AddrInUse, true),
-                    "{kind:?}"
-                );
-            }
-            drop(living);
-            assert!(path.exists(), "{kind:?}: a killed one leaves its path");
-            remove_if_left(&path, &address, kind).unwrap();
-            assert!(!path.exists(), "{kind:?}");
-        }
+/// How long a message waits for room, in words.
+fn waits_for_room(channel: &Channel) -> String {
+    match channel.qos.congestion {
+        Congestion::Block => format!("waits for room, SO_SNDTIMEO {} ms", channel.qos.patience_ns / 1_000_000),
+        Congestion::Drop => "does not wait for room (MSG_DONTWAIT)".into(),
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn describe() -> Description {
                 Pattern::Burst,
                 Pattern::Unthrottled,
                 Pattern::PingPong,
+                Pattern::RequestResponse,
             ],
             transports: vec!["tcp".into()],
             reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],

@@ -28,6 +28,7 @@ pub(crate) fn describe() -> Description {
                 Pattern::Burst,
                 Pattern::Unthrottled,
                 Pattern::PingPong,
+                Pattern::RequestResponse,
             ],
             transports: vec!["stream".into(), "seqpacket".into(), "dgram".into()],
             reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use middlemark_contract::MessagePath;
-use middlemark_contract::Refusal;
+use middlemark_contract::{MessagePath, PatternSpec, Refusal, StreamSpec};
 use middlemark_runtime::{Channel, Options};
 use middlemark_sockets::{Buffers, Family, Kind};
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -42,6 +41,22 @@ impl Uds {
                     self.folder.display()
                 ),
             })
+    }
+
+    /// Refuses requests where a response would have no connection to come back on.
+    pub(crate) fn accept_pattern(&self, stream: &StreamSpec) -> Result<(), Refusal> {
+        let asks = matches!(stream.pattern, PatternSpec::RequestResponse { .. });
+        if !asks || self.kind != Kind::Datagram {
+            return Ok(());
+        }
+        Err(Refusal {
+            capability: "pattern".into(),
+            reason: format!(
+                "request_response of '{}': a datagram comes over no connection on which its response could go back; allowed: \
+                 transport stream or seqpacket",
+                stream.name
+            ),
+        })
     }
 
     /// Refuses a message that the kernel does not take in one piece, by trying.
@@ -112,6 +127,8 @@ impl Family for Uds {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn family(kind: Kind) -> Uds {
@@ -131,6 +148,27 @@ mod tests {
             assert_eq!(refusal.capability, "size_bytes");
             assert!(refusal.reason.contains("so_sndbuf_bytes"), "{}", refusal.reason);
         }
+    }
+
+    #[test]
+    fn requests_need_a_connection_for_their_responses() {
+        let asking: StreamSpec = serde_json::from_value(json!({
+            "name": "rpc", "size_bytes": 64, "publishers": [], "subscribers": [], "qos": middlemark_contract::Qos::RELIABLE,
+            "pattern": {
+                "kind": "request_response", "pace": {"kind": "closed", "approach_hz": 1.0}, "response_bytes": 64,
+                "outstanding": 1, "timeout_ns": 1, "server_time": {"kind": "constant", "time_ns": 0}, "seed": 0,
+            },
+        }))
+        .unwrap();
+        for kind in [Kind::Stream, Kind::Packet] {
+            assert_eq!(family(kind).accept_pattern(&asking), Ok(()));
+        }
+        let refusal = family(Kind::Datagram).accept_pattern(&asking).unwrap_err();
+        assert!(
+            refusal.capability == "pattern" && refusal.reason.contains("'rpc'"),
+            "{}",
+            refusal.reason
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod family;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec, StreamSpec};
 use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
 use middlemark_sockets::SocketSession;
 use socket2::SockAddr;
@@ -28,6 +28,9 @@ impl Middleware for Worker {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         let family = Uds::new(&spec.rendezvous.folder, options);
         family.accept_folder()?;
+        spec.streams
+            .iter()
+            .try_for_each(|stream| family.accept_pattern(stream))?;
         family.accept_size(largest_message_bytes(spec))
     }
 
@@ -44,9 +47,6 @@ impl Middleware for Worker {
 }
 
 fn largest_message_bytes(spec: &ApplicationSpec) -> u64 {
-    let sizes = spec.streams.iter().map(|stream| match stream.pattern {
-        PatternSpec::PingPong { answer_bytes, .. } => stream.size_bytes.max(answer_bytes),
-        _ => stream.size_bytes,
-    });
-    sizes.max().unwrap_or(0)
+    let largest = |stream: &StreamSpec| stream.size_bytes.max(stream.pattern.answer_bytes().unwrap_or(0));
+    spec.streams.iter().map(largest).max().unwrap_or(0)
 }

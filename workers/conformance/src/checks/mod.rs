@@ -181,6 +181,7 @@ pub(crate) const CHECKS: &[Check] = &[
     ),
     check("messages_pass_with_security", Scope::Path, security::messages_pass),
     check("answers_pass_with_security", Scope::Worker, security::answers_pass),
+    check("requests_pass_with_security", Scope::Worker, security::requests_pass),
     check(
         "strangers_are_kept_out",
         Scope::Worker,

@@ -69,7 +69,7 @@ fn bounded(pace: PaceSpec, server_ms: u64, most_under_way: u32, timeout_ms: u64)
 }
 
 /// Where a worker has no servers, this check is left out.
-fn where_there_are(case: &Case, check: impl FnOnce(&Case) -> Result<()>) -> Result<Answer> {
+pub(crate) fn where_there_are(case: &Case, check: impl FnOnce(&Case) -> Result<()>) -> Result<Answer> {
     let has = &case.worker.description.capabilities.patterns;
     if !has.contains(&Pattern::RequestResponse) {
         return Ok(Answer::Lacks(

@@ -102,7 +102,12 @@ impl Server {
     /// hands the request over, on a thread on which it lets a server answer.
     #[inline]
     pub fn serve(&self, request: &[u8], way: PublisherMut<'_>) {
-        let received_ns = clock::now_ns();
+        self.serve_at(clock::now_ns(), request, way);
+    }
+
+    /// The same of a request that was received at `received_ns` (see [`Receiver::stamp`]).
+    #[inline]
+    pub fn serve_at(&self, received_ns: i64, request: &[u8], way: PublisherMut<'_>) {
         self.0
             .take_question(received_ns, std::iter::once(request), always, Some(way));
     }

@@ -87,13 +87,13 @@ impl Wire {
 
     /// Reads once; false at the end of the stream.
     #[inline]
-    pub(super) fn read(&mut self, mut socket: &Socket) -> io::Result<bool> {
+    pub(super) fn read(&mut self, stream: &mut impl Read) -> io::Result<bool> {
         if self.filled == self.bytes.len() {
             // Part of a record, which is small, stands at the buffer's end.
             self.bytes.copy_within(self.taken..self.filled, 0);
             (self.taken, self.filled) = (0, self.filled - self.taken);
         }
-        let read = socket.read(&mut self.bytes[self.filled..])?;
+        let read = stream.read(&mut self.bytes[self.filled..])?;
         self.filled += read;
         Ok(read > 0)
     }
@@ -163,7 +163,7 @@ pub(super) fn shake_hands(end: &mut impl End, wire: &mut Wire, socket: &Socket) 
             if let Some(first) = failure {
                 return Err(refused(first));
             }
-            if !wire.read(socket)? {
+            if !wire.read(&mut &*socket)? {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
         }
@@ -202,7 +202,7 @@ pub(super) fn wait_for_answer(end: &mut impl End, wire: &mut Wire, socket: &Sock
                 let message = "this application's certificate does not let it publish there";
                 return Err(io::Error::new(ErrorKind::PermissionDenied, message));
             }
-            None if wire.read(socket)? => {}
+            None if wire.read(&mut &*socket)? => {}
             None => return Err(ErrorKind::UnexpectedEof.into()),
         }
     }

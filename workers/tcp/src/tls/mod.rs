@@ -5,6 +5,7 @@
 
 pub(crate) mod credentials;
 mod handshake;
+mod held;
 mod stream;
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use middlemark_contract::{Role, Security, SecurityLevel};
 use middlemark_runtime::{Channel, MiddlewareError};
-use middlemark_sockets::{Guard, GuardedWriter};
+use middlemark_sockets::{BothWays, Guard, GuardedWriter, Incoming};
 use rustls::client::{Resumption, UnbufferedClientConnection, verify_server_name};
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::ring::{cipher_suite::TLS13_AES_256_GCM_SHA384, default_provider, kx_group::X25519};
@@ -27,7 +28,8 @@ use socket2::Socket;
 
 use self::credentials::{AUTHORITY, CERTIFICATE, KEY, right};
 use self::handshake::{Wire, answer, refused, shake_hands, wait_for_answer};
-use self::stream::{TlsReader, TlsWriter};
+use self::held::Alone;
+use self::stream::{TlsReader, TlsWriter, both_ways};
 
 /// An end that says nothing for so long during the handshake is given up.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -92,17 +94,42 @@ impl Guard for Tls {
         .into()
     }
 
-    fn join(&self, socket: Socket, channel: &Channel) -> io::Result<Box<dyn GuardedWriter>> {
+    fn join(&self, socket: Arc<Socket>, channel: &Channel) -> io::Result<Box<dyn GuardedWriter>> {
+        let (connection, _) = self.joined(&socket, channel)?;
+        Ok(Box::new(TlsWriter::new(Alone(connection), socket)))
+    }
+
+    fn join_both_ways(&self, incoming: Incoming, channel: &Channel) -> io::Result<BothWays> {
+        let (connection, wire) = self.joined(incoming.socket(), channel)?;
+        Ok(both_ways(connection, wire, incoming))
+    }
+
+    fn admit(&self, incoming: Incoming, channel: &Channel) -> io::Result<Box<dyn Read>> {
+        let (connection, wire) = self.admitted(incoming.socket(), channel)?;
+        Ok(Box::new(TlsReader::new(Alone(connection), wire, incoming)))
+    }
+
+    fn admit_both_ways(&self, incoming: Incoming, channel: &Channel) -> io::Result<BothWays> {
+        let (connection, wire) = self.admitted(incoming.socket(), channel)?;
+        Ok(both_ways(connection, wire, incoming))
+    }
+}
+
+impl Tls {
+    /// The handshake of who publishes or asks; what has come beyond it waits in the wire.
+    fn joined(&self, socket: &Socket, channel: &Channel) -> io::Result<(UnbufferedClientConnection, Wire)> {
         socket.set_read_timeout(Some(PATIENCE))?;
         let name = ServerName::try_from(right(Role::Subscriber, channel.number)).map_err(io::Error::other)?;
         let mut connection = UnbufferedClientConnection::new(self.client.clone(), name).map_err(refused)?;
         let mut wire = Wire::default();
-        shake_hands(&mut connection, &mut wire, &socket)?;
-        wait_for_answer(&mut connection, &mut wire, &socket)?;
-        Ok(Box::new(TlsWriter::new(connection, socket)))
+        shake_hands(&mut connection, &mut wire, socket)?;
+        wait_for_answer(&mut connection, &mut wire, socket)?;
+        socket.set_read_timeout(None)?;
+        Ok((connection, wire))
     }
 
-    fn admit<'s>(&self, socket: &'s Socket, channel: &Channel) -> io::Result<Box<dyn Read + 's>> {
+    /// The handshake of who subscribes or serves.
+    fn admitted(&self, socket: &Socket, channel: &Channel) -> io::Result<(UnbufferedServerConnection, Wire)> {
         socket.set_read_timeout(Some(PATIENCE))?;
         let mut connection = UnbufferedServerConnection::new(self.server.clone()).map_err(refused)?;
         let mut wire = Wire::default();
@@ -114,7 +141,7 @@ impl Guard for Tls {
             return Err(io::Error::new(ErrorKind::PermissionDenied, message));
         }
         socket.set_read_timeout(None)?;
-        Ok(Box::new(TlsReader::new(connection, wire, socket)))
+        Ok((connection, wire))
     }
 }
 

@@ -1,14 +1,16 @@
 //! Messages over TLS: encrypted into one buffer and sent from it, read into one buffer and decrypted from it.
+//!
+//! Who holds the connection's state is `held`'s.
 
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 
-use middlemark_sockets::GuardedWriter;
-use rustls::client::UnbufferedClientConnection;
-use rustls::server::UnbufferedServerConnection;
+use middlemark_sockets::{BothWays, GuardedWriter, Incoming};
 use rustls::unbuffered::{ConnectionState, UnbufferedStatus};
 use socket2::Socket;
 
-use crate::tls::handshake::{End, Flight, Wire, refused};
+use super::handshake::{End, Flight, Wire, refused};
+use super::held::{Held, Shared};
 
 /// How much of a message is encrypted before it is sent: four records of TLS, so that the kernel and the peer begin with
 /// the first while the next are encrypted.
@@ -16,16 +18,26 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// What a record adds is 22 bytes; a change of keys fits in too.
 const PROTECTED_BYTES: usize = PIECE_BYTES + 1024;
 
-pub(super) struct TlsWriter {
-    connection: UnbufferedClientConnection,
-    socket: Socket,
+/// Both directions of a connection, for two threads.
+pub(super) fn both_ways(end: impl End + Send + 'static, wire: Wire, incoming: Incoming) -> BothWays {
+    let [writers, readers] = Shared::two(end);
+    let writer = TlsWriter::new(writers, Arc::clone(incoming.socket()));
+    BothWays {
+        reader: Box::new(TlsReader::new(readers, wire, incoming)),
+        writer: Box::new(writer),
+    }
+}
+
+pub(super) struct TlsWriter<H> {
+    held: H,
+    socket: Arc<Socket>,
     protected: Vec<u8>,
 }
 
-impl TlsWriter {
-    pub(super) fn new(connection: UnbufferedClientConnection, socket: Socket) -> TlsWriter {
+impl<H: Held> TlsWriter<H> {
+    pub(super) fn new(held: H, socket: Arc<Socket>) -> TlsWriter<H> {
         TlsWriter {
-            connection,
+            held,
             socket,
             protected: vec![0; PROTECTED_BYTES],
         }
@@ -33,24 +45,30 @@ impl TlsWriter {
 
     fn write_piece(&mut self, piece: &[u8]) -> io::Result<()> {
         let mut flight = Flight::default();
+        let (socket, protected) = (&self.socket, &mut self.protected);
         loop {
-            match self.connection.process(&mut []).state.map_err(refused)? {
-                ConnectionState::WriteTraffic(mut traffic) => {
-                    let length = traffic.encrypt(piece, &mut self.protected).map_err(io::Error::other)?;
-                    return (&self.socket).write_all(&self.protected[..length]);
+            let encrypted = self.held.with(|end| -> io::Result<Option<usize>> {
+                match end.process(&mut []).state.map_err(refused)? {
+                    ConnectionState::WriteTraffic(mut traffic) => {
+                        let length = traffic.encrypt(piece, protected).map_err(io::Error::other)?;
+                        Ok(Some(length))
+                    }
+                    ConnectionState::EncodeTlsData(data) => flight.encode(data).map(|()| None),
+                    ConnectionState::TransmitTlsData(data) => {
+                        data.done();
+                        flight.send(socket).map(|()| None)
+                    }
+                    other => Err(io::Error::other(format!("nothing can be sent in state {other:?}"))),
                 }
-                ConnectionState::EncodeTlsData(data) => flight.encode(data)?,
-                ConnectionState::TransmitTlsData(data) => {
-                    data.done();
-                    flight.send(&self.socket)?;
-                }
-                other => return Err(io::Error::other(format!("nothing can be sent in state {other:?}"))),
+            })?;
+            if let Some(length) = encrypted {
+                return (&**socket).write_all(&protected[..length]);
             }
         }
     }
 }
 
-impl GuardedWriter for TlsWriter {
+impl<H: Held> GuardedWriter for TlsWriter<H> {
     fn socket(&self) -> &Socket {
         &self.socket
     }
@@ -62,21 +80,28 @@ impl GuardedWriter for TlsWriter {
     }
 }
 
-pub(super) struct TlsReader<'s> {
-    connection: UnbufferedServerConnection,
+pub(super) struct TlsReader<H> {
+    held: H,
     wire: Wire,
-    socket: &'s Socket,
+    incoming: Incoming,
     /// Decrypted, and not yet read.
     rest: Vec<u8>,
     read: usize,
 }
 
-impl<'s> TlsReader<'s> {
-    pub(super) fn new(connection: UnbufferedServerConnection, wire: Wire, socket: &'s Socket) -> TlsReader<'s> {
+/// What follows from a look at what has come.
+enum Next {
+    Look,
+    Read,
+    End,
+}
+
+impl<H: Held> TlsReader<H> {
+    pub(super) fn new(held: H, wire: Wire, incoming: Incoming) -> TlsReader<H> {
         TlsReader {
-            connection,
+            held,
             wire,
-            socket,
+            incoming,
             rest: Vec::new(),
             read: 0,
         }
@@ -93,37 +118,48 @@ impl<'s> TlsReader<'s> {
         }
         length
     }
+
+    /// Decrypts what has come whole, into `out` behind what is `filled` as far as it fits.
+    #[inline]
+    fn decrypt(&mut self, out: &mut [u8], filled: &mut usize, flight: &mut Flight) -> io::Result<Next> {
+        let (wire, rest, socket) = (&mut self.wire, &mut self.rest, self.incoming.socket());
+        self.held.with(|end| {
+            let UnbufferedStatus { discard, state } = end.process(wire.pending());
+            let next = match state.map_err(refused)? {
+                ConnectionState::ReadTraffic(mut traffic) => {
+                    while let Some(record) = traffic.next_record() {
+                        let payload = record.map_err(refused)?.payload;
+                        let fits = payload.len().min(out.len() - *filled);
+                        out[*filled..*filled + fits].copy_from_slice(&payload[..fits]);
+                        *filled += fits;
+                        rest.extend_from_slice(&payload[fits..]);
+                    }
+                    Next::Look
+                }
+                ConnectionState::EncodeTlsData(data) => flight.encode(data).map(|()| Next::Look)?,
+                ConnectionState::TransmitTlsData(data) => {
+                    data.done();
+                    flight.send(socket).map(|()| Next::Look)?
+                }
+                ConnectionState::WriteTraffic(_) => Next::Read,
+                _ => return Ok(Next::End),
+            };
+            wire.discard(discard);
+            Ok(next)
+        })
+    }
 }
 
-impl Read for TlsReader<'_> {
+impl<H: Held> Read for TlsReader<H> {
     /// All records that have come whole, as far as they fit; a system call only where there is none.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut filled = self.take_rest(out);
         let mut flight = Flight::default();
         while filled < out.len() {
-            let UnbufferedStatus { discard, state } = self.connection.process(self.wire.pending());
-            let waits = match state.map_err(refused)? {
-                ConnectionState::ReadTraffic(mut traffic) => {
-                    while let Some(record) = traffic.next_record() {
-                        let payload = record.map_err(refused)?.payload;
-                        let fits = payload.len().min(out.len() - filled);
-                        out[filled..filled + fits].copy_from_slice(&payload[..fits]);
-                        filled += fits;
-                        self.rest.extend_from_slice(&payload[fits..]);
-                    }
-                    false
-                }
-                ConnectionState::EncodeTlsData(data) => flight.encode(data).map(|()| false)?,
-                ConnectionState::TransmitTlsData(data) => {
-                    data.done();
-                    flight.send(self.socket).map(|()| false)?
-                }
-                ConnectionState::WriteTraffic(_) => true,
-                _ => return Ok(filled),
-            };
-            self.wire.discard(discard);
-            if waits && (filled > 0 || !self.wire.read(self.socket)?) {
-                break;
+            match self.decrypt(out, &mut filled, &mut flight)? {
+                Next::Look => {}
+                Next::Read if filled == 0 && self.wire.read(&mut self.incoming)? => {}
+                Next::Read | Next::End => break,
             }
         }
         Ok(filled)

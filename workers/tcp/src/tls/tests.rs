@@ -1,12 +1,14 @@
 //! Two ends over a pair of connected sockets, with certificates of one authority, of two, and of another right.
 
 use std::io::{ErrorKind, Read};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
-use middlemark_contract::{CredentialsRequest, Security, SecurityLevel};
+use middlemark_contract::{CredentialsRequest, Delivery, Security, SecurityLevel};
 use middlemark_runtime::harness;
-use middlemark_sockets::Guard;
+use middlemark_sockets::{BothWays, Guard, Incoming};
 use serde_json::json;
 use socket2::Socket;
 
@@ -46,26 +48,31 @@ fn credentials() -> impl Fn(&str) -> Tls {
     }
 }
 
-fn connected() -> (Socket, Socket) {
+fn connected() -> [Arc<Socket>; 2] {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    (near.into(), listener.accept().unwrap().0.into())
+    let far = listener.accept().unwrap().0;
+    [near.into(), far.into()].map(Arc::new)
+}
+
+fn waiting(socket: Arc<Socket>) -> Incoming {
+    Incoming::new(socket, Delivery::OwnThread)
 }
 
 /// What a publisher writes and a subscriber reads, or of what kind the errors of the two ends are.
 fn pass(publisher: Tls, subscriber: &Tls, message: Vec<u8>) -> Result<Vec<u8>, [ErrorKind; 2]> {
-    let ((near, far), length) = (connected(), message.len());
+    let ([near, far], length) = (connected(), message.len());
     let joining = thread::spawn(move || {
         let mut writer = publisher
             .join(near, &harness::channel(64))
             .map_err(|error| error.kind())?;
         writer.write(&message).map_err(|error| error.kind())
     });
-    let received = subscriber.admit(&far, &harness::channel(64)).and_then(|mut reader| {
+    let admitted = subscriber.admit(waiting(far), &harness::channel(64));
+    let received = admitted.and_then(|mut reader| {
         let mut received = vec![0; length];
         reader.read_exact(&mut received).map(|()| received)
     });
-    drop(far);
     match (joining.join().unwrap(), received) {
         (Ok(()), Ok(received)) => Ok(received),
         (joined, received) => Err([
@@ -91,4 +98,41 @@ fn strangers_are_refused_at_both_ends_and_know_it() {
     assert_eq!(pass(of_another("publisher"), &of("subscriber"), vec![0; 64]), denied);
     assert_eq!(pass(of("other"), &of("subscriber"), vec![0; 64]), denied);
     assert_eq!(pass(of("publisher"), &of("other"), vec![0; 64]), denied);
+}
+
+/// A server that sends back whatever comes, until its client is gone.
+fn echo(server: &Tls, socket: Arc<Socket>) {
+    let admitted = server.admit_both_ways(waiting(socket), &harness::channel(64));
+    let BothWays { mut reader, mut writer } = admitted.unwrap();
+    let mut come = vec![0; 64 * 1024];
+    while let Ok(length @ 1..) = reader.read(&mut come) {
+        writer.write(&come[..length]).unwrap();
+    }
+}
+
+#[test]
+fn what_comes_back_is_read_while_more_is_written_than_the_sockets_hold() {
+    const MESSAGES: usize = 16;
+    let (of, [near, far]) = (credentials(), connected());
+    let server = of("subscriber");
+    let serving = thread::spawn(move || echo(&server, far));
+    let joined = of("publisher").join_both_ways(waiting(Arc::clone(&near)), &harness::channel(64));
+    let BothWays { mut reader, mut writer } = joined.unwrap();
+    let message: Vec<u8> = (0..4 << 20).map(|k: u32| (k % 251) as u8).collect();
+    near.set_write_timeout(Some(Duration::from_secs(60))).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let written = (0..MESSAGES).try_for_each(|_| writer.write(&message));
+            if written.is_err() {
+                near.shutdown(Shutdown::Both).unwrap(); // so that nobody waits for the rest
+            }
+        });
+        let mut come = vec![0; message.len()];
+        for number in 0..MESSAGES {
+            reader.read_exact(&mut come).unwrap();
+            assert!(come == message, "message {number}");
+        }
+    });
+    near.shutdown(Shutdown::Both).unwrap();
+    serving.join().unwrap();
 }

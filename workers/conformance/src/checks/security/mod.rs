@@ -13,6 +13,7 @@ use middlemark_contract::{Identity, Pattern, PatternSpec, SecurityDescription, S
 
 use crate::case::{Answer, Case};
 use crate::checks::delivery::{overwriting, refused_as};
+use crate::checks::requests;
 use crate::checks::security::credentials::Credentials;
 use crate::checks::security::stranger::{Stranger, keep_out};
 use crate::place::Place;
@@ -51,6 +52,19 @@ pub(crate) fn answers_pass(case: &Case) -> Result<Answer> {
         // As without security: an answer that overwrites never waits.
         Err(error) if refused_as(&error, "delivery") => passes(case, &asked.clone().qos(overwriting), described.level),
         outcome => outcome,
+    })
+}
+
+/// The same of requests and responses, by whatever means they have: each client has the right to ask its own server.
+pub(crate) fn requests_pass(case: &Case) -> Result<Answer> {
+    let has_any = at_each_level(case, |_| Ok(()))?;
+    if has_any != Answer::Passed {
+        return Ok(has_any);
+    }
+    requests::where_there_are(case, |case| {
+        let pattern = requests::pattern(requests::closed(), case.fitting(1000));
+        let asked = Request::new(case).pattern(pattern).endpoints(3, 2);
+        at_each_level(case, |described| passes(case, &asked, described.level)).map(drop)
     })
 }
 

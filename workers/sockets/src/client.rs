@@ -1,0 +1,58 @@
+//! A client's connections to its server, one at a time: requests go out on it, and its responses come back on it.
+//!
+//! `publisher` sends the requests; the responses are received on a thread of their own, from when the connection is made
+//! until the session stops it, whether or not anybody sends any more.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use middlemark_runtime::{Channel, Matched, Receiver};
+use socket2::{SockAddr, Socket};
+
+use crate::family::{Family, connect};
+use crate::guard::{BothWays, Guard, GuardedConnection};
+use crate::receive::{Incoming, Loops, ReceiveLoop, Reception};
+
+/// What a client connects with.
+pub(crate) struct Client {
+    pub(crate) family: Arc<dyn Family>,
+    pub(crate) server: SockAddr,
+    /// The channel of its requests, by which a guard knows its right.
+    pub(crate) requests: Channel,
+    pub(crate) reception: Reception,
+    pub(crate) responses: Receiver,
+    pub(crate) loops: Loops,
+    pub(crate) found: Matched,
+}
+
+impl Client {
+    /// A connection on which responses are received.
+    pub(crate) fn connect(&self, patience: Duration) -> io::Result<Arc<Socket>> {
+        let socket = connect(&*self.family, &self.server, patience)?;
+        self.found.now();
+        let incoming = Incoming::new(Arc::clone(&socket), self.reception.delivery);
+        let (reception, responses) = (self.reception.clone(), self.responses.clone());
+        self.loops.add(|| {
+            ReceiveLoop::start(Arc::clone(&socket), move |stopping| {
+                reception.bare(incoming, |response| responses.receive(response), stopping)
+            })
+        })?;
+        Ok(socket)
+    }
+
+    /// The same under a guard, which the server has let through.
+    pub(crate) fn join(&self, guard: &dyn Guard, patience: Duration) -> io::Result<GuardedConnection> {
+        let socket = connect(&*self.family, &self.server, patience)?;
+        let incoming = Incoming::new(Arc::clone(&socket), self.reception.delivery);
+        let BothWays { reader, writer } = guard.join_both_ways(incoming, &self.requests)?;
+        self.found.now();
+        let (reception, responses) = (self.reception.clone(), self.responses.clone());
+        self.loops.add(|| {
+            ReceiveLoop::start(socket, move |stopping| {
+                reception.stream(reader, |response| responses.receive(response), stopping)
+            })
+        })?;
+        Ok(GuardedConnection(writer))
+    }
+}
