@@ -5,7 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use middlemark_contract::{ApplicationSpec, Congestion, Refusal, Rendezvous, ServiceAddress, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Congestion, PatternSpec, Refusal, Rendezvous, ServiceAddress, ServiceSpec};
 use middlemark_runtime::Options;
 
 /// The service's name.
@@ -27,6 +27,23 @@ pub(crate) fn accept_bridges(options: &Options) -> Result<(), Refusal> {
         return Err(Refusal {
             capability: "option".into(),
             reason: "bridge_protocol 'mqttv50' needs broker_max_inflight_messages from 1 on".into(),
+        });
+    }
+    Ok(())
+}
+
+/// Refuses requests that a bridge would strip of their response topics, which only MQTT 5 has. Who uses the first broker
+/// needs no bridge, unless somebody else uses another.
+pub(crate) fn accept_requests(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+    let mut streams = spec.streams.iter();
+    let asks = streams.any(|stream| matches!(stream.pattern, PatternSpec::RequestResponse { .. }));
+    let uses_another = index_for(spec).is_some_and(|(_, index)| index > 0);
+    if asks && uses_another && options.text("bridge_protocol") == "mqttv311" {
+        return Err(Refusal {
+            capability: "option".into(),
+            reason: "requests between linked brokers need bridge_protocol 'mqttv50': a bridge of MQTT 3.1.1 passes no response \
+                     topics"
+                .into(),
         });
     }
     Ok(())

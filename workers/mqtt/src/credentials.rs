@@ -8,11 +8,14 @@ use std::num::NonZeroU32;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use middlemark_contract::{
-    CredentialsRequest, CredentialsSet, Endpoint, PatternSpec, Refusal, Role, SecretFiles, Security, ServiceCredentials,
+    CredentialsRequest, CredentialsSet, Endpoint, PatternSpec, Refusal, Role, SecretFiles, Security,
+    ServiceCredentials, StreamSpec,
 };
 use middlemark_runtime::{Channel, CredentialsError, MiddlewareError};
 use ring::pbkdf2::{PBKDF2_HMAC_SHA512, derive};
 use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::exchange;
 
 /// The files of the broker.
 pub(crate) const PASSWORDS: &str = "passwords";
@@ -83,24 +86,40 @@ fn hashed(password: &str, salt: [u8; SALT_BYTES]) -> String {
     format!("$7${ITERATIONS}${}${}", encoded(&salt), encoded(&hash))
 }
 
-/// The rules of one user: the topics of its endpoints, in their own role; the answers of a ping-pong go the other way.
+/// The rules of one user: the topics of its endpoints, in their own role; answers go the other way.
 fn allowed(endpoints: &[Endpoint], request: &CredentialsRequest) -> String {
     let mut rules = String::new();
     for endpoint in endpoints {
-        let (there, back) = match endpoint.role {
-            Role::Publisher => ("write", "read"),
-            Role::Subscriber => ("read", "write"),
-        };
         let streams = request.streams.iter().enumerate();
         for (position, stream) in streams.filter(|(_, stream)| stream.name == endpoint.stream) {
-            let [messages, answers] = Channel::topics(&request.rendezvous, position, &stream.name);
+            let (there, back) = match endpoint.role {
+                Role::Publisher => ("write", "read"),
+                Role::Subscriber => ("read", "write"),
+            };
+            let topics = Channel::topics(&request.rendezvous, position, &stream.name);
+            let (messages, answers) = topics_of(endpoint, stream, topics);
             rules.extend(["topic ", there, " ", &messages, "\n"]);
-            if matches!(stream.pattern, PatternSpec::PingPong { .. }) {
-                rules.extend(["topic ", back, " ", &answers, "\n"]);
-            }
+            rules.extend(answers.iter().flat_map(|answers| ["topic ", back, " ", answers, "\n"]));
         }
     }
     rules
+}
+
+/// The topic of an endpoint's messages or requests, and of the answers to them where there are any.
+fn topics_of(endpoint: &Endpoint, stream: &StreamSpec, [messages, answers]: [String; 2]) -> (String, Option<String>) {
+    let servers = stream.subscribers.len().max(1) as u16;
+    match (&stream.pattern, endpoint.role) {
+        (PatternSpec::RequestResponse { .. }, Role::Publisher) => (
+            exchange::requests_topic(&messages, endpoint.index % servers),
+            Some(exchange::responses_topic(&answers, endpoint.index)),
+        ),
+        (PatternSpec::RequestResponse { .. }, Role::Subscriber) => (
+            exchange::requests_topic(&messages, endpoint.index),
+            Some(exchange::all_responses_topics(&answers)),
+        ),
+        (PatternSpec::PingPong { .. }, _) => (messages, Some(answers)),
+        _ => (messages, None),
+    }
 }
 
 #[cfg(test)]

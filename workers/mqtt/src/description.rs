@@ -19,7 +19,7 @@ pub(crate) fn describe() -> Description {
         contract_version: CONTRACT_VERSION,
         middleware: "mqtt".into(),
         title: "MQTT (Mosquitto)".into(),
-        summary: "MQTT 3.1.1 over TCP from rumqttc to a Mosquitto broker and on to rumqttc.".into(),
+        summary: "MQTT 3.1.1, or 5 for requests and responses, over TCP from rumqttc to a Mosquitto broker and on to rumqttc.".into(),
         library: Library {
             name: "rumqttc".into(),
             version: env!("MIDDLEMARK_RUMQTTC_VERSION").into(),
@@ -55,6 +55,7 @@ fn capabilities() -> Capabilities {
             Pattern::Burst,
             Pattern::Unthrottled,
             Pattern::PingPong,
+            Pattern::RequestResponse,
         ],
         transports: vec!["tcp".into(), "unix".into()],
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],

@@ -14,12 +14,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use middlemark_runtime::{Receiver, clock};
-use rumqttc::{
-    AsyncClient, ConnectionError, Event, Outgoing, Packet, Publish, QoS, Request, Subscribe, SubscribeFilter,
-    SubscribeReasonCode,
-};
+use rumqttc::QoS;
 
-use crate::client::Connection;
+use crate::exchange::{Awaiting, Serving};
+use crate::protocol::{Client, Connection, ConnectionError, Delivered, Event, Message};
 
 thread_local! {
     static IS_LINK: Cell<bool> = const { Cell::new(false) };
@@ -33,7 +31,7 @@ pub(crate) enum Note {
     /// The broker answered a subscription; whether it granted it.
     Subscribed(bool),
     /// The connection is lost, or never came to be.
-    Broken(Box<ConnectionError>),
+    Broken(ConnectionError),
 }
 
 /// The state of one connection.
@@ -48,27 +46,26 @@ pub(crate) struct Link {
 /// What an application subscribes to.
 struct Topic {
     level: QoS,
-    receivers: Vec<Receiver>,
+    takers: Vec<Taker>,
 }
 
-/// A message on its way to the client's queue.
-pub(crate) struct Message {
-    pub(crate) topic: String,
-    pub(crate) level: QoS,
-    pub(crate) retain: bool,
-    pub(crate) payload: Vec<u8>,
+/// Who takes the messages of a topic.
+pub(crate) enum Taker {
+    Subscriber(Receiver),
+    Server(Serving),
+    Client(Awaiting),
 }
 
 impl Link {
     /// Adds a subscriber; true where it is the topic's first in this application.
-    pub(crate) fn add(&self, topic: &str, level: QoS, receiver: Receiver) -> bool {
+    pub(crate) fn add(&self, topic: &str, level: QoS, taker: Taker) -> bool {
         let mut topics = self.topics.write().unwrap_or_else(PoisonError::into_inner);
         let topic = topics.entry(topic.to_owned()).or_insert(Topic {
             level,
-            receivers: Vec::new(),
+            takers: Vec::new(),
         });
-        topic.receivers.push(receiver);
-        topic.receivers.len() == 1
+        topic.takers.push(taker);
+        topic.takers.len() == 1
     }
 
     /// Whether the connection is lost, and not yet made again.
@@ -87,19 +84,19 @@ impl Link {
     }
 
     /// Publishes from the connection's own thread: at once if there is room, else as soon as there is.
-    pub(crate) fn publish_from_own_thread(&self, client: &AsyncClient, message: Message) {
+    pub(crate) fn publish_from_own_thread(&self, client: &Client, message: Message) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.is_empty() {
-            waiting.extend(refused(client, message));
+            waiting.extend(client.try_publish(message));
         } else {
             waiting.push_back(message);
         }
     }
 
-    fn publish_waiting(&self, client: &AsyncClient) {
+    fn publish_waiting(&self, client: &Client) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(message) = waiting.pop_front() {
-            if let Some(message) = refused(client, message) {
+            if let Some(message) = client.try_publish(message) {
                 waiting.push_front(message);
                 return;
             }
@@ -107,25 +104,19 @@ impl Link {
     }
 
     /// Reads and writes the connection until it is closed; tries every `retry` to make a lost one again.
-    pub(crate) fn run(&self, mut connection: Connection, client: &AsyncClient, notes: &Sender<Note>, retry: Duration) {
+    pub(crate) fn run(&self, mut connection: Connection, client: &Client, notes: &Sender<Note>, retry: Duration) {
         IS_LINK.set(true);
         while let Some(event) = connection.next() {
             match event {
-                Ok(Event::Incoming(Packet::Publish(message))) => self.deliver(&message),
-                Ok(Event::Incoming(Packet::ConnAck(_))) => {
+                Ok(Event::Message(message)) => self.deliver(&message, client),
+                Ok(Event::Connected) => {
                     let connected_ns = clock::now_ns();
                     self.connected(&mut connection);
                     drop(notes.send(Note::Connected(connected_ns)));
                 }
-                Ok(Event::Incoming(Packet::SubAck(answer))) => {
-                    let granted = answer
-                        .return_codes
-                        .iter()
-                        .all(|code| *code != SubscribeReasonCode::Failure);
-                    drop(notes.send(Note::Subscribed(granted)));
-                }
-                Ok(Event::Outgoing(Outgoing::Disconnect)) => return,
-                Ok(_) => {}
+                Ok(Event::Subscribed(is_granted)) => drop(notes.send(Note::Subscribed(is_granted))),
+                Ok(Event::Closed) => return,
+                Ok(Event::Other) => {}
                 Err(error) => {
                     self.lose(&mut connection, error, notes);
                     if self.closes_within(retry) {
@@ -142,12 +133,8 @@ impl Link {
     /// It goes before all that the client's queue holds: that may be full, and this thread is the one that empties it.
     fn connected(&self, connection: &mut Connection) {
         let topics = self.topics.read().unwrap_or_else(PoisonError::into_inner);
-        let filters = topics
-            .iter()
-            .map(|(topic, known)| SubscribeFilter::new(topic.clone(), known.level));
         if !topics.is_empty() {
-            let request = Request::Subscribe(Subscribe::new_many(filters));
-            connection.eventloop.pending.push_front(request);
+            connection.subscribe_first(topics.iter().map(|(topic, known)| (topic, known.level)));
         }
         if self.broken.swap(false, Ordering::AcqRel) {
             let _ = writeln!(std::io::stderr(), "the connection to the broker is there again");
@@ -158,12 +145,12 @@ impl Link {
         if !self.broken.swap(true, Ordering::AcqRel) {
             // Once more than the client does itself: a publisher that has not seen the loss may have filled the queue
             // again, and would wait for a place in it.
-            connection.eventloop.clean();
+            connection.clean();
             if !self.closing.load(Ordering::Acquire) {
                 let _ = writeln!(std::io::stderr(), "the connection to the broker is lost: {error}");
             }
         }
-        let _ = notes.send(Note::Broken(Box::new(error)));
+        let _ = notes.send(Note::Broken(error));
     }
 
     /// Whether the connection is not wanted any more; who closes it wakes this thread.
@@ -179,33 +166,15 @@ impl Link {
         true
     }
 
-    fn deliver(&self, message: &Publish) {
+    fn deliver(&self, message: &Delivered, client: &Client) {
         let received_ns = Receiver::stamp();
         let topics = self.topics.read().unwrap_or_else(PoisonError::into_inner);
-        for receiver in topics.get(&message.topic).iter().flat_map(|topic| &topic.receivers) {
-            receiver.receive_at(received_ns, &message.payload);
+        for taker in topics.get(message.topic()).iter().flat_map(|topic| &topic.takers) {
+            match taker {
+                Taker::Subscriber(receiver) => receiver.receive_at(received_ns, message.payload()),
+                Taker::Server(serving) => serving.serve(received_ns, message, self, client),
+                Taker::Client(awaiting) => awaiting.take(received_ns, message),
+            }
         }
-    }
-}
-
-/// Tries to put a message into the client's queue; gives it back where there is no room.
-pub(crate) fn refused(client: &AsyncClient, message: Message) -> Option<Message> {
-    let Message {
-        topic,
-        level,
-        retain,
-        payload,
-    } = message;
-    match client.try_publish(topic, level, retain, payload) {
-        Ok(()) => None,
-        Err(rumqttc::ClientError::Request(request) | rumqttc::ClientError::TryRequest(request)) => match request {
-            Request::Publish(publish) => Some(Message {
-                topic: publish.topic,
-                level: publish.qos,
-                retain: publish.retain,
-                payload: publish.payload.into(),
-            }),
-            _ => None,
-        },
     }
 }

@@ -1,17 +1,18 @@
-//! The worker of MQTT: rumqttc (MQTT 3.1.1) against a Mosquitto broker that is started for the trial.
+//! The worker of MQTT: rumqttc (MQTT 3.1.1, and 5 where an application asks or answers) against a Mosquitto broker that is
+//! started for the trial.
 //!
 //! It measures nothing itself: the runtime calls it. `docs/middlewares/mqtt.md` tells its settings and traps.
 
 mod broker;
-mod client;
 mod configuration;
 mod credentials;
 mod description;
+mod exchange;
 mod level;
 mod link;
 mod profiles;
+mod protocol;
 mod publisher;
-mod send_buffer;
 mod session;
 
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ impl Middleware for Mqtt {
         spec.streams.iter().try_for_each(|stream| level::check(&stream.qos))?;
         configuration::accept_patterns(spec)?;
         configuration::accept_bridges(options)?;
+        configuration::accept_requests(spec, options)?;
         let endpoints = spec
             .streams
             .iter()

@@ -1,4 +1,5 @@
-//! One publisher: the application's memory is moved to the client and queued for the connection's thread.
+//! One publisher, or one client's requests: the application's memory is moved to the client and queued for the connection's
+//! thread.
 //!
 //! Moving it is how rumqttc is meant to be used (`publish` takes whatever becomes a `Vec<u8>`); the client copies it once,
 //! into its send buffer, on the connection's thread.
@@ -7,20 +8,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_runtime::{PublishError, PublishMoved};
-use rumqttc::{AsyncClient, QoS};
+use rumqttc::QoS;
 
-use crate::client::within;
-use crate::link::{Link, Message, refused};
+use crate::exchange::Asking;
+use crate::link::Link;
+use crate::protocol::{Client, Ended, Message, Properties};
 
 /// A publisher on one topic.
 pub(crate) struct TopicPublisher {
-    pub(crate) client: AsyncClient,
+    pub(crate) client: Client,
     pub(crate) link: Arc<Link>,
     pub(crate) topic: String,
     pub(crate) level: QoS,
     pub(crate) retain: bool,
     /// How long the publish call waits for room in the client's queue; none: not at all.
     pub(crate) patience: Option<Duration>,
+    /// How it asks, where its messages are requests.
+    pub(crate) asking: Option<Asking>,
 }
 
 impl PublishMoved for TopicPublisher {
@@ -31,12 +35,13 @@ impl PublishMoved for TopicPublisher {
             level: self.level,
             retain: self.retain,
             payload,
+            properties: self.asking.as_ref().map_or_else(Properties::default, Asking::next),
         };
         if Link::is_own_thread() {
             self.link.publish_from_own_thread(&self.client, message);
             return Ok(());
         }
-        match refused(&self.client, message) {
+        match self.client.try_publish(message) {
             None => Ok(()),
             Some(message) => self.wait_for_room(message),
         }
@@ -51,16 +56,9 @@ impl TopicPublisher {
             return Err(PublishError::NotConnected);
         }
         let patience = self.patience.ok_or(PublishError::Full)?;
-        let Message {
-            topic,
-            level,
-            retain,
-            payload,
-        } = message;
-        match within(patience, self.client.publish(topic, level, retain, payload)) {
+        match self.client.publish_within(patience, message) {
             Some(Ok(())) => Ok(()),
-            // It only fails when the connection's thread has ended.
-            Some(Err(_)) => Err(PublishError::NotConnected),
+            Some(Err(Ended)) => Err(PublishError::NotConnected),
             None => Err(PublishError::TimedOut),
         }
     }
