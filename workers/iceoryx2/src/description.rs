@@ -43,6 +43,7 @@ fn capabilities() -> Capabilities {
             Pattern::Burst,
             Pattern::Unthrottled,
             Pattern::PingPong,
+            Pattern::RequestResponse,
         ],
         transports: vec!["shared memory".into()],
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],

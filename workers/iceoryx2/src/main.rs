@@ -1,21 +1,24 @@
 //! The worker for iceoryx2: publishers and subscribers over shared memory, without any process in between.
 //!
 //! It only ties the parts together: `describe` says what there is, `place` keeps trials apart, `memory` looks whether they
-//! fit, `service` maps a channel's QoS, `session`, `publisher` and `receive_loop` move messages.
+//! fit, `service` maps a channel's QoS, `session`, `publisher`, `subscriber` and `receive_loop` move messages, `exchange` requests and
+//! responses.
 
 mod description;
+mod exchange;
 mod memory;
 mod place;
 mod publisher;
 mod receive_loop;
 mod service;
 mod session;
+mod subscriber;
 
 use std::process::ExitCode;
 
 use iceoryx2::prelude::{LogLevel, set_log_level};
-use middlemark_contract::{ApplicationSpec, Description, PortHolders, Refusal, ServiceSpec};
-use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
 
 struct Iceoryx2;
 
@@ -26,7 +29,7 @@ impl Middleware for Iceoryx2 {
 
     fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
         place::accept(&spec.rendezvous)?;
-        memory::accept(&Channel::of(spec, PortHolders::Nothing)?, memory::shared_memory_bytes())
+        memory::accept(spec, memory::shared_memory_bytes())
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

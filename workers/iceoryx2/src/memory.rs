@@ -4,9 +4,10 @@
 
 use std::ffi::c_char;
 
-use middlemark_contract::Refusal;
+use middlemark_contract::{ApplicationSpec, PatternSpec, PortHolders, Refusal};
 use middlemark_runtime::Channel;
 
+use crate::exchange;
 use crate::service::Demands;
 
 /// As shipped: messages that a subscriber may hold at once (`subscriber_max_borrowed_samples`).
@@ -15,24 +16,36 @@ const BORROWED_MESSAGES: usize = 2;
 /// As shipped: messages that a publisher may have loaned at once (`publisher_max_loaned_samples`).
 const LOANED_MESSAGES: usize = 2;
 
-/// Whether all publishers' data segments fit, at their worst.
+/// Whether all data segments of a trial fit, at their worst.
 ///
 /// # Errors
 /// The refusal, with what is needed and what there is.
-pub(crate) fn accept(channels: &[Channel], shared_memory_bytes: Option<u64>) -> Result<(), Refusal> {
-    let needed_bytes: u64 = channels
-        .iter()
-        .map(|channel| channel.publishers.len() as u64 * segment_bytes(channel))
-        .sum();
+pub(crate) fn accept(spec: &ApplicationSpec, shared_memory_bytes: Option<u64>) -> Result<(), Refusal> {
+    let channels = Channel::of(spec, PortHolders::Nothing)?;
+    let bytes = |channel: &Channel| needed_bytes(channel, &spec.streams[usize::from(channel.number / 2)].pattern);
+    judge(channels.iter().map(bytes).sum(), shared_memory_bytes)
+}
+
+fn judge(needed_bytes: u64, shared_memory_bytes: Option<u64>) -> Result<(), Refusal> {
     match shared_memory_bytes {
         Some(bytes) if needed_bytes > bytes => Err(Refusal {
             capability: "size_bytes".into(),
             reason: format!(
-                "the publishers' data segments may take {needed_bytes} bytes, /dev/shm has {bytes}; a smaller depth \
-                 or queue or a larger /dev/shm would do"
+                "the publishers' data segments may take {needed_bytes} bytes, /dev/shm has {bytes}; a smaller depth, queue \
+                 or `outstanding`, or a larger /dev/shm would do"
             ),
         }),
         _ => Ok(()),
+    }
+}
+
+/// The memory of a channel when every message of it is in use.
+fn needed_bytes(channel: &Channel, pattern: &PatternSpec) -> u64 {
+    match *pattern {
+        PatternSpec::RequestResponse { outstanding, .. } => {
+            exchange::memory_bytes(channel, channel.number % 2 == 1, outstanding)
+        }
+        _ => channel.publishers.len() as u64 * segment_bytes(channel),
     }
 }
 
@@ -57,16 +70,24 @@ pub(crate) fn shared_memory_bytes() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use middlemark_contract::Arrival;
+
     use super::*;
     use crate::service::tests::channel;
+
+    const PERIODIC: PatternSpec = PatternSpec::Periodic {
+        rate_hz: 1.0,
+        arrival: Arrival::Fixed,
+    };
 
     #[test]
     fn segments_that_do_not_fit_are_refused() {
         let mut large = channel();
         large.size_bytes = 4_000_000;
         // Depth 3, one subscriber, volatile: 3 + 2 + 2 messages.
-        assert!(accept(std::slice::from_ref(&large), Some(28_000_000)).is_ok());
-        let refusal = accept(&[large], Some(27_999_999)).expect_err("there is a byte too few");
+        let bytes = needed_bytes(&large, &PERIODIC);
+        assert!(judge(bytes, Some(28_000_000)).is_ok());
+        let refusal = judge(bytes, Some(27_999_999)).expect_err("there is a byte too few");
         assert_eq!(refusal.capability, "size_bytes");
     }
 

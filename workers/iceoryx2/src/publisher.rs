@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use iceoryx2::node::Node;
-use iceoryx2::port::notifier::Notifier;
+use iceoryx2::port::notifier::{Notifier, NotifierNotifyError};
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::{BackpressureAction, BackpressureInfo, LoanError, SendError};
 use iceoryx2::prelude::BackpressureStrategy;
@@ -78,10 +78,7 @@ impl NotifyingPublisher {
         }
         match &self.notifier {
             None => Ok(()),
-            Some(notifier) => notifier.notify().map(drop).map_err(|error| PublishError::Failed {
-                call: "iceoryx2 notify",
-                code: error as i64,
-            }),
+            Some(notifier) => notifier.notify().map(drop).map_err(not_notified),
         }
     }
 }
@@ -117,7 +114,7 @@ fn bounded_retry(info: &BackpressureInfo, patience: Duration, gave_up: &AtomicBo
 }
 
 /// iceoryx2's errors have no numbers; these count the kinds of `SendError`.
-fn not_sent(error: SendError) -> PublishError {
+pub(crate) fn not_sent(error: SendError) -> PublishError {
     let code = match error {
         SendError::LoanError(error) => return not_loaned(error),
         SendError::ConnectionBrokenSinceSenderNoLongerExists => return PublishError::NotConnected,
@@ -132,12 +129,19 @@ fn not_sent(error: SendError) -> PublishError {
     }
 }
 
-fn not_loaned(error: LoanError) -> PublishError {
+pub(crate) fn not_loaned(error: LoanError) -> PublishError {
     match error {
         LoanError::OutOfMemory | LoanError::ExceedsMaxLoans => PublishError::Full,
         LoanError::ExceedsMaxLoanSize | LoanError::InternalFailure => PublishError::Failed {
             call: "iceoryx2 loan",
             code: error as i64,
         },
+    }
+}
+
+pub(crate) fn not_notified(error: NotifierNotifyError) -> PublishError {
+    PublishError::Failed {
+        call: "iceoryx2 notify",
+        code: error as i64,
     }
 }

@@ -1,6 +1,6 @@
-//! Receiving: a thread for each subscriber that waits for an event, or polls, and hands over all that has come.
+//! A thread for each subscriber, server and client that waits for an event, or polls, and empties its inbox.
 //!
-//! Data and events are apart in iceoryx2: an event says only that there may be data, so each one empties the buffer. The
+//! Data and events are apart in iceoryx2: an event says only that there may be data, so each one empties the inbox. The
 //! session's end is an event too, so that a thread that waits does nothing until there is something to do.
 
 use std::sync::Arc;
@@ -9,44 +9,43 @@ use std::thread::{self, JoinHandle};
 
 use iceoryx2::port::listener::{Listener, ListenerWaitError};
 use iceoryx2::port::notifier::Notifier;
-use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::prelude::{CallbackProgression, SignalHandlingMode, WaitSetBuilder};
-use middlemark_runtime::{Idle, MiddlewareError, Receiver};
+use middlemark_runtime::{Idle, MiddlewareError};
 
 use crate::service::Kind;
 
-/// What tells a subscriber that data may have come.
+/// What comes to one endpoint: a subscriber's messages, a server's requests, a client's responses.
+pub(crate) trait Inbox: 'static {
+    /// Hands over all that there is; false where there was nothing.
+    fn empty(&mut self) -> Result<bool, MiddlewareError>;
+}
+
+/// What tells that data may have come.
 pub(crate) enum Wake {
-    /// Its listener, waited for by itself.
+    /// A listener, waited for by itself.
     Listener(Listener<Kind>),
-    /// Its listener, attached to a wait set.
+    /// A listener, attached to a wait set.
     WaitSet(Listener<Kind>),
     /// Nothing: it looks all the time.
     Poll,
 }
 
-/// A subscriber at work on a thread of its own.
+/// An inbox at work on a thread of its own.
 pub(crate) struct ReceiveLoop {
     ends: Arc<AtomicBool>,
-    /// Wakes all listeners of the channel, each of which then looks whether its own session ends; none where they poll.
+    /// Wakes all listeners of the same events, each of which then looks whether its own session ends; none where they poll.
     bell: Option<Notifier<Kind>>,
     thread: JoinHandle<Result<(), MiddlewareError>>,
 }
 
 impl ReceiveLoop {
-    pub(crate) fn start(
-        subscriber: Subscriber<Kind, [u8], ()>,
-        wake: Wake,
-        bell: Option<Notifier<Kind>>,
-        receiver: Receiver,
-    ) -> ReceiveLoop {
+    pub(crate) fn start(inbox: impl Inbox, wake: Wake, bell: Option<Notifier<Kind>>) -> ReceiveLoop {
         let ends = Arc::new(AtomicBool::new(false));
-        let reception = Reception {
-            subscriber,
-            wake,
-            receiver,
+        let rounds = Rounds {
+            inbox,
             ends: Arc::clone(&ends),
         };
+        let reception = Reception { rounds, wake };
         let thread = thread::spawn(move || reception.run());
         ReceiveLoop { ends, bell, thread }
     }
@@ -62,34 +61,41 @@ impl ReceiveLoop {
 
     /// Waits until the thread has ended.
     pub(crate) fn join(self) -> Result<(), MiddlewareError> {
-        self.thread.join().map_err(|_| "a subscriber's thread panicked")?
+        self.thread.join().map_err(|_| "a receiving thread panicked")?
     }
 }
 
-/// All that a subscriber's thread owns.
-struct Reception {
-    subscriber: Subscriber<Kind, [u8], ()>,
+/// All that the thread owns.
+struct Reception<I> {
+    rounds: Rounds<I>,
     wake: Wake,
-    receiver: Receiver,
+}
+
+// SAFETY: the ports of the plain service count their owners without atomics and are for one thread at a time. All ports are
+// made, moved here whole before anything is taken, and from then on used and dropped by this one thread.
+unsafe impl<I: Inbox> Send for Reception<I> {}
+
+impl<I: Inbox> Reception<I> {
+    fn run(self) -> Result<(), MiddlewareError> {
+        let Reception { mut rounds, wake } = self;
+        match &wake {
+            Wake::Listener(listener) => rounds.listen(listener),
+            Wake::WaitSet(listener) => rounds.wait(listener),
+            Wake::Poll => rounds.poll(),
+        }
+    }
+}
+
+/// An inbox that is emptied again and again until the session ends.
+struct Rounds<I> {
+    inbox: I,
     ends: Arc<AtomicBool>,
 }
 
-// SAFETY: the ports of the plain service count their owners without atomics and are for one thread at a time. Both ports
-// are made, moved here whole before any sample is taken, and from then on used and dropped by this one thread.
-unsafe impl Send for Reception {}
-
-impl Reception {
-    fn run(self) -> Result<(), MiddlewareError> {
-        match &self.wake {
-            Wake::Listener(listener) => self.listen(listener),
-            Wake::WaitSet(listener) => self.wait(listener),
-            Wake::Poll => self.poll(),
-        }
-    }
-
-    fn listen(&self, listener: &Listener<Kind>) -> Result<(), MiddlewareError> {
+impl<I: Inbox> Rounds<I> {
+    fn listen(&mut self, listener: &Listener<Kind>) -> Result<(), MiddlewareError> {
         while self.goes_on() {
-            self.empty()?;
+            self.inbox.empty()?;
             match listener.blocking_wait(|_| {}) {
                 // A process that was stopped and goes on is told so: it looks again.
                 Ok(_) | Err(ListenerWaitError::InterruptSignal) => {}
@@ -99,12 +105,12 @@ impl Reception {
         Ok(())
     }
 
-    fn wait(&self, listener: &Listener<Kind>) -> Result<(), MiddlewareError> {
+    fn wait(&mut self, listener: &Listener<Kind>) -> Result<(), MiddlewareError> {
         let waitset = WaitSetBuilder::new()
             .signal_handling_mode(SignalHandlingMode::Disabled)
             .create::<Kind>()?;
         let _attachment = waitset.attach_notification(listener)?;
-        self.empty()?;
+        self.inbox.empty()?;
         let mut result = Ok(());
         while self.goes_on() && result.is_ok() {
             let on_event = |_| {
@@ -116,31 +122,20 @@ impl Reception {
         result
     }
 
-    fn take_events(&self, listener: &Listener<Kind>) -> Result<(), MiddlewareError> {
+    fn take_events(&mut self, listener: &Listener<Kind>) -> Result<(), MiddlewareError> {
         listener.try_wait(|_| {})?;
-        self.empty()?;
+        self.inbox.empty()?;
         Ok(())
     }
 
-    fn poll(&self) -> Result<(), MiddlewareError> {
+    fn poll(&mut self) -> Result<(), MiddlewareError> {
         let mut idle = Idle::default();
         while self.goes_on() {
-            if !self.empty()? {
+            if !self.inbox.empty()? {
                 idle.pass();
             }
         }
         Ok(())
-    }
-
-    /// Hands over all that there is; false where there was nothing.
-    #[inline]
-    fn empty(&self) -> Result<bool, MiddlewareError> {
-        let mut found = false;
-        while let Some(message) = self.subscriber.receive()? {
-            self.receiver.receive(message.payload());
-            found = true;
-        }
-        Ok(found)
     }
 
     #[inline]

@@ -57,11 +57,11 @@ impl Demands {
 /// Opens or makes the service that carries a channel's messages.
 pub(crate) fn data(node: &Node<Kind>, channel: &Channel, demands: &Demands) -> Result<Data, MiddlewareError> {
     let service = node
-        .service_builder(&name(channel)?)
+        .service_builder(&name(&channel.topic)?)
         .publish_subscribe::<[u8]>()
         .max_publishers(channel.publishers.len())
         .max_subscribers(channel.subscribers.len())
-        .max_nodes(nodes(channel))
+        .max_nodes(nodes(channel.publishers.len() + channel.subscribers.len()))
         .subscriber_max_buffer_size(demands.buffer_messages)
         .history_size(demands.history_messages)
         .enable_safe_overflow(demands.overflows)
@@ -71,15 +71,26 @@ pub(crate) fn data(node: &Node<Kind>, channel: &Channel, demands: &Demands) -> R
 
 /// Opens or makes the service that wakes a channel's subscribers.
 pub(crate) fn events(node: &Node<Kind>, channel: &Channel) -> Result<Events, MiddlewareError> {
+    let (publishers, subscribers) = (channel.publishers.len(), channel.subscribers.len());
+    // Each subscriber has a notifier too, for the end of its session.
+    events_named(node, &channel.topic, publishers + subscribers, subscribers)
+}
+
+/// Opens or makes events for so many of each.
+pub(crate) fn events_named(
+    node: &Node<Kind>,
+    topic: &str,
+    notifiers: usize,
+    listeners: usize,
+) -> Result<Events, MiddlewareError> {
     let service = node
-        .service_builder(&name(channel)?)
+        .service_builder(&name(topic)?)
         .event()
-        // Each subscriber has one too, for the end of its session.
-        .max_notifiers(channel.publishers.len() + channel.subscribers.len())
-        .max_listeners(channel.subscribers.len())
-        .max_nodes(nodes(channel))
+        .max_notifiers(notifiers)
+        .max_listeners(listeners)
+        .max_nodes(nodes(notifiers))
         .open_or_create();
-    service.map_err(|error| format!("iceoryx2 could not open the events of {}: {error}", channel.topic).into())
+    service.map_err(|error| format!("iceoryx2 could not open the events of {topic}: {error}").into())
 }
 
 /// What a service is really made with, in words.
@@ -100,13 +111,14 @@ pub(crate) fn words(data: &Data, demands: &Demands) -> String {
     )
 }
 
-fn name(channel: &Channel) -> Result<ServiceName, MiddlewareError> {
-    let name = ServiceName::new(&channel.topic);
-    name.map_err(|error| format!("'{}' can't be the name of a service: {error:?}", channel.topic).into())
+pub(crate) fn name(topic: &str) -> Result<ServiceName, MiddlewareError> {
+    let name = ServiceName::new(topic);
+    name.map_err(|error| format!("'{topic}' can't be the name of a service: {error:?}").into())
 }
 
-fn nodes(channel: &Channel) -> usize {
-    NODES.max(channel.publishers.len() + channel.subscribers.len())
+/// The nodes that may open a service with so many endpoints.
+pub(crate) fn nodes(endpoints: usize) -> usize {
+    NODES.max(endpoints)
 }
 
 #[cfg(test)]

@@ -1,42 +1,44 @@
-//! One application's node: its services, its subscribers' threads, its publishers, and what is really in force.
+//! One application's node: its services, its receiving threads, its publishers and clients, and what is really in force.
 //!
-//! It opens and closes; `service` maps the QoS, `publisher` and `receive_loop` move the messages.
+//! It opens and closes; `service` maps the QoS, `publisher`, `subscriber` and `exchange` move the messages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use iceoryx2::node::{Node, NodeBuilder};
-use iceoryx2::prelude::SignalHandlingMode;
+use iceoryx2::port::notifier::Notifier;
+use iceoryx2::prelude::{Service, SignalHandlingMode};
 use middlemark_contract::{Delivery, Effective, MessagePath, Rendezvous};
-use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_runtime::{
+    Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
+};
 
 use crate::description;
+use crate::exchange::{self, Locking, client, server};
 use crate::place;
 use crate::publisher::NotifyingPublisher;
 use crate::receive_loop::{ReceiveLoop, Wake};
 use crate::service::{self, Data, Demands, Events, Kind};
+use crate::subscriber::Messages;
 
 pub(crate) struct Iceoryx2Session {
     node: Arc<Node<Kind>>,
+    /// The node of the clients, whose ports lock; none before the first.
+    clients_node: Option<Node<Locking>>,
     options: Options,
     delivery: Delivery,
     rendezvous: Rendezvous,
     loops: Vec<ReceiveLoop>,
-    /// What each service is made with, by topic.
+    /// What each service is made with, by name.
     services: BTreeMap<String, String>,
 }
 
 impl Iceoryx2Session {
     pub(crate) fn open(context: &Context<'_>) -> Result<Iceoryx2Session, MiddlewareError> {
         let rendezvous = context.spec.rendezvous.clone();
-        let node = NodeBuilder::new()
-            .config(&place::configuration(&rendezvous)?)
-            // Signals are the worker's: iceoryx2 would take SIGINT and SIGTERM for itself.
-            .signal_handling_mode(SignalHandlingMode::Disabled)
-            .create::<Kind>()?;
-        place::close_to_others(&rendezvous)?;
         Ok(Iceoryx2Session {
-            node: Arc::new(node),
+            node: Arc::new(open_node(&rendezvous)?),
+            clients_node: None,
             options: context.options.clone(),
             delivery: context.spec.delivery,
             rendezvous,
@@ -48,13 +50,46 @@ impl Iceoryx2Session {
     fn services(&mut self, channel: &Channel) -> Result<(Data, Option<Events>, Demands), MiddlewareError> {
         let demands = Demands::of(channel);
         let data = service::data(&self.node, channel, &demands)?;
-        let events = match self.delivery {
-            Delivery::Polling => None,
-            _ => Some(service::events(&self.node, channel)?),
+        let events = if self.polls() {
+            None
+        } else {
+            Some(service::events(&self.node, channel)?)
         };
         self.services
             .insert(channel.topic.clone(), service::words(&data, &demands));
         Ok((data, events, demands))
+    }
+
+    /// What wakes a receiving thread by these events, and what ends it.
+    fn wake(&self, events: Option<&Events>) -> Result<(Wake, Option<Notifier<Kind>>), MiddlewareError> {
+        let Some(events) = events else {
+            return Ok((Wake::Poll, None));
+        };
+        let listener = events.listener_builder().create()?;
+        let bell = events.notifier_builder().create()?;
+        let wake = match self.options.text("wake_by") {
+            "waitset" => Wake::WaitSet(listener),
+            _ => Wake::Listener(listener),
+        };
+        Ok((wake, Some(bell)))
+    }
+
+    fn calls_of_client(&mut self, exchange: &Exchange<'_>) -> Result<exchange::Calls<Locking>, MiddlewareError> {
+        let node = match self.clients_node.take() {
+            Some(node) => node,
+            None => open_node(&self.rendezvous)?,
+        };
+        let calls = exchange::calls(self.clients_node.insert(node), exchange)?;
+        self.services.insert(exchange.name(), exchange::words(&calls));
+        Ok(calls)
+    }
+
+    fn polls(&self) -> bool {
+        self.delivery == Delivery::Polling
+    }
+
+    fn writes_in_place(&self) -> bool {
+        self.options.boolean("zero_copy")
     }
 }
 
@@ -65,29 +100,64 @@ impl Session for Iceoryx2Session {
             .subscriber_builder()
             .buffer_size(demands.buffer_messages)
             .create()?;
-        let (wake, bell) = match events {
-            None => (Wake::Poll, None),
-            Some(events) => {
-                let listener = events.listener_builder().create()?;
-                let bell = events.notifier_builder().create()?;
-                let wake = match self.options.text("wake_by") {
-                    "waitset" => Wake::WaitSet(listener),
-                    _ => Wake::Listener(listener),
-                };
-                (wake, Some(bell))
-            }
-        };
-        self.loops.push(ReceiveLoop::start(subscriber, wake, bell, receiver));
+        let (wake, bell) = self.wake(events.as_ref())?;
+        let messages = Messages::new(subscriber, receiver);
+        self.loops.push(ReceiveLoop::start(messages, wake, bell));
         Ok(())
     }
 
     fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let (data, events, demands) = self.services(channel)?;
         let publisher = NotifyingPublisher::new(&self.node, &data, events.as_ref(), channel, &demands, matched)?;
-        Ok(if self.options.boolean("zero_copy") {
+        Ok(if self.writes_in_place() {
             Publisher::InPlace(Box::new(publisher))
         } else {
             Publisher::Copying(Box::new(publisher))
+        })
+    }
+
+    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
+        let calls = exchange::calls(&*self.node, exchange)?;
+        self.services.insert(exchange.name(), exchange::words(&calls));
+        let (events, bells) = if self.polls() {
+            (None, BTreeMap::new())
+        } else {
+            let events = exchange::events_of_server(&self.node, exchange)?;
+            (Some(events), server::bells(&self.node, exchange)?)
+        };
+        let (wake, bell) = self.wake(events.as_ref())?;
+        let requests = server::Requests::new(&calls, bells, exchange, server, self.writes_in_place())?;
+        self.loops.push(ReceiveLoop::start(requests, wake, bell));
+        Ok(())
+    }
+
+    fn client(
+        &mut self,
+        exchange: &Exchange<'_>,
+        responses: Receiver,
+        found: Matched,
+    ) -> Result<Publisher, MiddlewareError> {
+        let calls = self.calls_of_client(exchange)?;
+        let events = if self.polls() {
+            None
+        } else {
+            Some(exchange::events_of_client(
+                &self.node,
+                exchange,
+                exchange.requests.index,
+            )?)
+        };
+        let bells = match &events {
+            None => None,
+            Some(own) => Some(client::Bells::new(&self.node, exchange, own)?),
+        };
+        let (requests, responses) = client::open(&calls, bells, exchange, responses, found)?;
+        let (wake, bell) = self.wake(events.as_ref())?;
+        self.loops.push(ReceiveLoop::start(responses, wake, bell));
+        Ok(if self.writes_in_place() {
+            Publisher::InPlace(Box::new(requests))
+        } else {
+            Publisher::Copying(Box::new(requests))
         })
     }
 
@@ -123,6 +193,7 @@ impl Session for Iceoryx2Session {
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
         let Iceoryx2Session {
             node,
+            clients_node,
             rendezvous,
             loops,
             ..
@@ -130,8 +201,18 @@ impl Session for Iceoryx2Session {
         // A thread that could not be woken is not waited for.
         let end = |each: ReceiveLoop| each.end().and_then(|()| each.join());
         let results: Vec<_> = loops.into_iter().map(end).collect();
-        drop(node);
+        drop((node, clients_node));
         place::tidy(&rendezvous);
         results.into_iter().collect()
     }
+}
+
+fn open_node<K: Service>(rendezvous: &Rendezvous) -> Result<Node<K>, MiddlewareError> {
+    let node = NodeBuilder::new()
+        .config(&place::configuration(rendezvous)?)
+        // Signals are the worker's: iceoryx2 would take SIGINT and SIGTERM for itself.
+        .signal_handling_mode(SignalHandlingMode::Disabled)
+        .create::<K>()?;
+    place::close_to_others(rendezvous)?;
+    Ok(node)
 }
