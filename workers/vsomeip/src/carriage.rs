@@ -1,7 +1,7 @@
 //! Which way a channel's messages go, and what can't go that way.
 //!
 //! Pure: it reads the channel and the options. vSomeIP itself decides between local and remote, by host alone; between hosts
-//! the event's reliability decides between TCP and UDP, and this is where that is chosen.
+//! the reliability of event or request decides between TCP and UDP, and this is where that is chosen.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use middlemark_runtime::{Channel, Options};
 /// specification) less the header of 16 bytes.
 pub(crate) const LARGEST_UDP_BYTES: usize = 1400;
 
-/// How an event reaches its subscribers.
+/// How an event reaches its subscribers, and a request its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Carriage {
     /// Over Unix sockets, from application to application.

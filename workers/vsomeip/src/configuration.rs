@@ -17,6 +17,7 @@ pub(crate) const ROUTING_MANAGER: &str = "routing_manager";
 const FIRST_SERVICE: u16 = 0x1000;
 const INSTANCE: &str = "0x0001";
 const EVENT: &str = "0x8001";
+const METHOD: &str = "0x0001";
 
 /// The longest path of a Unix socket, less its ending zero.
 const LONGEST_SOCKET_PATH: usize = 107;
@@ -168,12 +169,17 @@ impl Node<'_> {
             service["unreliable"] = text(port).into();
         }
         if self.options.boolean("someip_tp") {
-            let segment = json!({
-                "method": EVENT,
-                "max-segment-length": self.integer("tp_segment_bytes"),
-                "separation-time": self.integer("tp_separation_us"),
+            let segments = |method: &str| {
+                json!({
+                    "method": method,
+                    "max-segment-length": self.integer("tp_segment_bytes"),
+                    "separation-time": self.integer("tp_separation_us"),
+                })
+            };
+            service["someip-tp"] = json!({
+                "service-to-client": [segments(EVENT), segments(METHOD)],
+                "client-to-service": [segments(METHOD)],
             });
-            service["someip-tp"] = json!({ "service-to-client": [segment] });
         }
         service
     }
@@ -183,7 +189,7 @@ impl Node<'_> {
     }
 }
 
-/// The service that the publisher at `port` is; no two publishers of a trial have one port.
+/// The service that the publisher or server at `port` is; no two of a trial have one port.
 pub(crate) fn service(rendezvous: &Rendezvous, port: u16) -> u16 {
     FIRST_SERVICE + (port - rendezvous.first_port)
 }

@@ -23,7 +23,8 @@ pub(crate) fn describe() -> Description {
         contract_version: CONTRACT_VERSION,
         middleware: "vsomeip".into(),
         title: "vSomeIP".into(),
-        summary: "SOME/IP events from a publisher's service to its subscribers, over Unix sockets within a host".into(),
+        summary: "SOME/IP events from a publisher's service to its subscribers and methods of a server's, over Unix sockets within a host"
+            .into(),
         library: Library {
             name: "vsomeip3".into(),
             version: shim::VERSION.into(),
@@ -64,6 +65,7 @@ fn capabilities() -> Capabilities {
             Pattern::Burst,
             Pattern::Unthrottled,
             Pattern::PingPong,
+            Pattern::RequestResponse,
         ],
         transports: ["default", "local", "tcp", "udp"].map(String::from).to_vec(),
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
@@ -72,7 +74,9 @@ fn capabilities() -> Capabilities {
         congestion: vec![Congestion::Block, Congestion::Drop],
         deliveries: deliveries(),
         matching: Some(Matching::Subscriber {
-            how: "a subscription handler of the offered eventgroup".into(),
+            how:
+                "a subscription handler of the offered eventgroup; of a client the availability handler of its service"
+                    .into(),
         }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: false,

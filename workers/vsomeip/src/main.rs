@@ -1,4 +1,5 @@
-//! The worker for vSomeIP: each publisher is a SOME/IP service with one event, each subscriber requests all of them.
+//! The worker for vSomeIP: each publisher is a SOME/IP service with one event, each subscriber requests all of them; each server
+//! is a service with one method.
 //!
 //! Applications of one host speak over Unix sockets, set up by the host's routing manager, which runs as a service of its
 //! own; between hosts the routing managers carry the events over TCP, UDP or SOME/IP-TP and find each other by service
@@ -23,7 +24,7 @@ fn main() -> ExitCode {
     middlemark_runtime::run(&Vsomeip)
 }
 
-/// Each publisher is a service, which has a port of its own.
+/// Each publisher and each server (the publisher of its responses) is a service, which has a port of its own.
 const PORTS: PortHolders = PortHolders::Publishers;
 
 struct Vsomeip;

@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use middlemark_contract::{Delivery, Effective, Role};
-use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_runtime::{
+    Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
+};
 
 use crate::carriage::{self, Carriage};
 use crate::configuration::{self, Node};
@@ -51,6 +53,11 @@ impl VsomeipSession {
         self.carriages.insert(carriage);
         Ok(carriage)
     }
+
+    fn service(&self, exchange: &Exchange<'_>) -> u16 {
+        let server = &exchange.responses.publishers[usize::from(exchange.server)];
+        configuration::service(&self.rendezvous, server.socket.port())
+    }
 }
 
 impl Session for VsomeipSession {
@@ -70,6 +77,23 @@ impl Session for VsomeipSession {
             .application
             .offer(configuration::service(&self.rendezvous, port), carriage, matched)?;
         Ok(Publisher::Copying(Box::new(offer)))
+    }
+
+    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
+        self.carriage(exchange.requests)?;
+        Ok(self.application.serve(self.service(exchange), server)?)
+    }
+
+    fn client(
+        &mut self,
+        exchange: &Exchange<'_>,
+        responses: Receiver,
+        found: Matched,
+    ) -> Result<Publisher, MiddlewareError> {
+        let carriage = self.carriage(exchange.requests)?;
+        let service = self.service(exchange);
+        let client = self.application.ask(service, carriage, responses, found)?;
+        Ok(Publisher::Copying(Box::new(client)))
     }
 
     fn effective(&self) -> Effective {
@@ -108,12 +132,16 @@ pub(crate) fn settings(options: &Options, queue_limit_bytes: Option<u64>) -> BTr
             ("library", shim::VERSION.into()),
             (
                 "mapping",
-                "one service a publisher, one event of type ET_EVENT, one eventgroup".into(),
+                "one service a publisher, one event of type ET_EVENT, one eventgroup; one service a server, one method"
+                    .into(),
             ),
-            ("payload", "set_data copies the message, notify copies it again".into()),
+            (
+                "payload",
+                "set_data copies the message, notify or send copies it again".into(),
+            ),
             (
                 "congestion",
-                "notify never waits: it queues, and drops beyond the limit".into(),
+                "notify and send never wait: they queue, and drop beyond the limit".into(),
             ),
             ("endpoint-queue-limit-local, -external", limit),
             (

@@ -129,7 +129,8 @@ fn a_named_transport_opens_only_its_own_ports() {
 }
 
 #[test]
-fn someip_tp_is_configured_for_the_event() {
+fn someip_tp_is_configured_for_the_event_and_for_both_directions_of_the_method() {
+    let segments = |method: &str| json!({ "method": method, "max-segment-length": "1392", "separation-time": "0" });
     let rendered = render(
         "10.0.0.1",
         true,
@@ -137,7 +138,10 @@ fn someip_tp_is_configured_for_the_event() {
     );
     assert_eq!(
         rendered["services"][0]["someip-tp"],
-        json!({ "service-to-client": [{ "method": "0x8001", "max-segment-length": "1392", "separation-time": "0" }] })
+        json!({
+            "service-to-client": [segments("0x8001"), segments("0x0001")],
+            "client-to-service": [segments("0x0001")],
+        })
     );
 }
 

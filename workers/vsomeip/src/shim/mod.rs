@@ -1,12 +1,14 @@
-//! vSomeIP behind plain C, as safe handles: an application, and what it offers.
+//! vSomeIP behind plain C, as safe handles: an application, what it offers, and (`exchange`) whom it asks and answers.
 //!
 //! The only unsafe code of this worker. It knows identifiers and bytes, and neither options nor configuration.
+
+mod exchange;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use middlemark_runtime::{Matched, Publish, PublishError, Receiver};
+use middlemark_runtime::{Matched, Publish, PublishError, Receiver, Server};
 
 use crate::carriage::Carriage;
 
@@ -60,6 +62,8 @@ pub(crate) struct Application {
     receivers: Vec<Box<Receiver>>,
     #[expect(clippy::vec_box, reason = "the shim keeps their addresses")]
     matches: Vec<Box<Matched>>,
+    #[expect(clippy::vec_box, reason = "the shim keeps their addresses")]
+    servers: Vec<Box<Server>>,
 }
 
 impl Application {
@@ -79,14 +83,13 @@ impl Application {
             handle: Some(handle),
             receivers: Vec::new(),
             matches: Vec::new(),
+            servers: Vec::new(),
         })
     }
 
     /// Offers a service; its event may be published from now on.
     pub(crate) fn offer(&mut self, service: u16, carriage: Carriage, matched: Matched) -> Result<Offer, ShimError> {
-        let matched = Box::new(matched);
-        let context = std::ptr::from_ref::<Matched>(&matched).cast_mut().cast();
-        self.matches.push(matched);
+        let context = keep(&mut self.matches, matched);
         attempt("offer a service", |error| {
             // SAFETY: the handle is open, `error` is valid for writes, and `context` points into a box that lives as long as
             // this application, whose closing ends all callbacks.
@@ -99,9 +102,7 @@ impl Application {
 
     /// Requests a service and hands its events to `receiver`, on vSomeIP's dispatch thread.
     pub(crate) fn subscribe(&mut self, service: u16, carriage: Carriage, receiver: Receiver) -> Result<(), ShimError> {
-        let receiver = Box::new(receiver);
-        let context = std::ptr::from_ref::<Receiver>(&receiver).cast_mut().cast();
-        self.receivers.push(receiver);
+        let context = keep(&mut self.receivers, receiver);
         attempt("subscribe", |error| {
             // SAFETY: the handle is open, `error` is valid for writes, and `context` points into a box that lives as long as
             // this application, whose closing ends all callbacks.
@@ -144,14 +145,14 @@ unsafe extern "C" fn receive(context: *mut c_void, data: *const u8, size_bytes: 
     if data.is_null() {
         return;
     }
-    // SAFETY: `context` is the receiver that `subscribe` gave, alive until the application is closed; the payload is valid until
-    // this call returns.
+    // SAFETY: `context` is the receiver that `subscribe` or `ask` gave, alive until the application is closed; the payload is valid
+    // until this call returns.
     unsafe { (*context.cast::<Receiver>()).receive(std::slice::from_raw_parts(data, size_bytes)) };
 }
 
-/// Called by the shim when somebody has subscribed to an offer.
+/// Called by the shim when somebody has subscribed to an offer, or a requested service is there.
 unsafe extern "C" fn on_matched(context: *mut c_void) {
-    // SAFETY: `context` is what `offer` gave, alive until the application is closed.
+    // SAFETY: `context` is what `offer` or `ask` gave, alive until the application is closed.
     unsafe { (*context.cast::<Matched>()).now() };
 }
 
@@ -179,6 +180,13 @@ impl Drop for Offer {
         // SAFETY: it was made by the shim and is freed once.
         unsafe { mm_vsomeip_publisher_free(self.0.as_ptr()) };
     }
+}
+
+/// Keeps what the shim is given as a context.
+fn keep<T>(kept: &mut Vec<Box<T>>, value: T) -> *mut c_void {
+    kept.push(Box::new(value));
+    let kept: &T = kept.last().expect("it was pushed just now");
+    std::ptr::from_ref(kept).cast_mut().cast()
 }
 
 /// The shim's `mm_vsomeip_carriage`.
