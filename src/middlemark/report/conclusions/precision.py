@@ -17,8 +17,9 @@ from middlemark.analysis.experiment.variance import Advice, NoVarianceComponents
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import varying_factors
 from middlemark.report.conclusions.headline import describe_load, distinguishing
+from middlemark.report.elements.candidate_tables import candidate_table
 from middlemark.report.elements.formatting import PERCENT, Unit, digits, listed
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Table, named, sentences, table, values
 from middlemark.results.manifest import Width
 from middlemark.suite.metrics import Key
@@ -42,11 +43,7 @@ def spread_table(findings: RunFindings, series_of: Mapping[str, Series]) -> Tabl
     """A row for each ranked experiment of each setting; None where nothing is known of any."""
     varying = distinguishing(findings.comparisons)
     rows = tuple(
-        (
-            *delivery_columns(candidate, series_of),
-            _setting(comparison, varying),
-            *_cells(findings, comparison, candidate),
-        )
+        (candidate, (_setting(comparison, varying), *_cells(findings, comparison, candidate)))
         for comparison in findings.comparisons
         for candidate in comparison.ranked
     )
@@ -56,11 +53,9 @@ def spread_table(findings: RunFindings, series_of: Mapping[str, Series]) -> Tabl
         return None
     fixed_ns = findings.outside_window_ns
     cost = "" if fixed_ns is None else f" A trial takes {_seconds(fixed_ns)} besides its window."
-    return table(
+    return candidate_table(
         "Spread over trials",
         (
-            MIDDLEWARE,
-            DELIVERY,
             sentences("setting"),
             *values("trials", "lag 1"),
             Column("between trials", "%"),
@@ -68,6 +63,7 @@ def spread_table(findings: RunFindings, series_of: Mapping[str, Series]) -> Tabl
             sentences("pays"),
         ),
         rows,
+        series_of,
         "For the ranked median, or the goodput. Lag 1: the autocorrelation of successive trials by ranks, 0 where "
         "they are independent; * where it is significant over all rows together. Between trials: the share of the "
         "variance that longer windows don't reduce, with its 95 % confidence interval. Best window: gives the "

@@ -17,9 +17,10 @@ from middlemark.analysis.run import RunFindings
 from middlemark.plan import Caution, WarningKind
 from middlemark.plan.schedule import is_sought
 from middlemark.plan.trial import ACCEPTED
+from middlemark.report.elements.candidate_tables import candidate_table
 from middlemark.report.elements.formatting import of_each
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
-from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Row, Table, named, sentences, table
+from middlemark.report.elements.labels import Series
+from middlemark.report.elements.tables import NOTHING, Cell, Column, Table, named, sentences
 
 Kind = TypeVar("Kind", bound=str | tuple[str, str])
 First = TypeVar("First", Caution, TrialOutcome)
@@ -137,18 +138,13 @@ def uncounted_data(findings: RunFindings, series_of: Mapping[str, Series]) -> li
 
 def outcome_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """How many trials ended how, and why."""
-    rows: list[Row] = [
-        (
-            *delivery_columns(candidate, series_of),
-            kind.replace("_", " "),
-            Cell(count),
-            detail or NOTHING,
-        )
+    rows = (
+        (candidate, (kind.replace("_", " "), Cell(count), detail or NOTHING))
         for candidate in comparison.experiments
         for (kind, detail), count in sorted(outcome_counts(candidate).items())
-    ]
-    columns = (MIDDLEWARE, DELIVERY, *named("outcome"), Column("trials"), sentences("why"))
-    return table("Outcomes", columns, rows, "Only valid trials enter metrics.")
+    )
+    columns = (*named("outcome"), Column("trials"), sentences("why"))
+    return candidate_table("Outcomes", columns, rows, series_of, "Only valid trials enter metrics.")
 
 
 def outcome_counts(candidate: ExperimentFindings) -> dict[tuple[str, str], int]:

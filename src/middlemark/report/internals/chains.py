@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from middlemark.analysis.chains.trace import ChainPart, positions
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import (
     MICROSECONDS,
@@ -18,7 +19,7 @@ from middlemark.report.elements.formatting import (
     PER_SECOND,
     PERCENT,
 )
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,
@@ -60,22 +61,21 @@ OF_NODES = (
 def split_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """The parts of typical and slow paths, deadline misses, and the start-up: a row for each."""
     subject = comparison.setting.subject
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for candidate in comparison.experiments:
         for kind in WAYS:
             whole = candidate.estimate(subject, f"{kind}_whole_ns")
             if whole is not None and whole.value != 0:
                 estimates = (candidate.estimate(subject, f"{kind}_{part}_ns") for part in PARTS)
                 parts = (estimate_cell(estimate, MILLISECONDS, whole.value) for estimate in estimates)
-                head = (*delivery_columns(candidate, series_of), kind)
-                rows.append((*head, estimate_cell(whole, MILLISECONDS), *parts))
+                rows.append((candidate, (kind, estimate_cell(whole, MILLISECONDS), *parts)))
     caption = (
         f"{MEANING} Medians of trials, so that the sum of the parts may differ slightly from the whole. Slow: the mean "
         "of the slowest hundredth, where a trial has two hundred paths or more."
     )
     parts_in_ms = (Column(part, "ms") for part in PARTS)
-    columns = (MIDDLEWARE, DELIVERY, *named("path"), Column("end to end", "ms"), *parts_in_ms)
-    return table("The path split", columns, rows, caption)
+    columns = (*named("path"), Column("end to end", "ms"), *parts_in_ms)
+    return candidate_table("The path split", columns, rows, series_of, caption)
 
 
 BEGAN = (
@@ -94,20 +94,18 @@ BRIEF = (MIDDLEWARE, Column("lost", "%"), Column("missed"), Column("missed", "%"
 def fate_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """The fates of all paths, deadline misses, and the start-up."""
     subject = comparison.setting.subject
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for candidate in comparison.experiments:
         began = candidate.estimate(subject, "set_aside_share")
         if began is not None:
             shares = (f"{name}_share" for name in ("loss", "passed_over", "set_aside"))
-            rows.append(
-                (
-                    *delivery_columns(candidate, series_of),
-                    Cell(began.n_messages),
-                    *(estimate_cell(candidate.estimate(subject, metric), PERCENT) for metric in shares),
-                    *_deadline_cells(comparison, candidate),
-                    estimate_cell(candidate.estimate(TRIAL, "start_up_ns"), MILLISECONDS),
-                )
+            cells = (
+                Cell(began.n_messages),
+                *(estimate_cell(candidate.estimate(subject, metric), PERCENT) for metric in shares),
+                *_deadline_cells(comparison, candidate),
+                estimate_cell(candidate.estimate(TRIAL, "start_up_ns"), MILLISECONDS),
             )
+            rows.append((candidate, cells))
     caption = (
         "Began: executions of the first node within the windows of all valid trials. Lost: a message on the path "
         "never arrived or was refused, or the path had not ended long after it began. Passed over: a node took a "
@@ -115,7 +113,7 @@ def fate_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
         "path might have been cut. Missed: the paths that took longer than the deadline or were lost; the confidence "
         "interval is over trials. Start-up: until every node has run once."
     )
-    return table("Fates of paths", (MIDDLEWARE, DELIVERY, Column("began"), *BEGAN), rows, caption)
+    return candidate_table("Fates of paths", (Column("began"), *BEGAN), rows, series_of, caption)
 
 
 def _deadline_cells(comparison: Comparison, candidate: ExperimentFindings) -> tuple[Cell, Cell, Cell]:

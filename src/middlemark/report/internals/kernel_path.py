@@ -16,6 +16,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.kernel.breakdown import CUTS, call_of_metric
 from middlemark.analysis.kernel.segments import Part, SetAside, Side
 from middlemark.analysis.stats.estimate import Estimate
+from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table, metric_table
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import (
     ABSENT,
@@ -26,20 +27,8 @@ from middlemark.report.elements.formatting import (
     interval,
     size,
 )
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns, differing_deliveries, n_words
-from middlemark.report.elements.tables import (
-    MIDDLEWARE,
-    Column,
-    MetricColumn,
-    Row,
-    Table,
-    estimate_cell,
-    metric_cells,
-    metric_columns,
-    named,
-    table,
-    values,
-)
+from middlemark.report.elements.labels import Series, differing_deliveries, n_words
+from middlemark.report.elements.tables import Column, MetricColumn, Table, estimate_cell, named, values
 from middlemark.report.traffic.bars import StackedBars
 
 PARTS: dict[Part, tuple[str, str]] = {
@@ -167,24 +156,24 @@ def path_tables(comparison: Comparison, series_of: Mapping[str, Series]) -> list
 
 def _parts_table(comparison: Comparison, series_of: Mapping[str, Series], kind: str) -> Table:
     stream = comparison.setting.subject
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for candidate in comparison.experiments:
         whole = candidate.estimate(stream, f"path_{kind}_whole_ns")
         if whole is not None and whole.value:
             estimates = (candidate.estimate(stream, f"path_{kind}_{part}_ns") for part in PARTS)
             cells = (estimate_cell(estimate, MICROSECONDS, whole.value) for estimate in estimates)
-            rows.append((*delivery_columns(candidate, series_of), estimate_cell(whole, MICROSECONDS), *cells))
-    columns = (MIDDLEWARE, DELIVERY, Column("whole", "µs"), *values(*(name for name, _ in PARTS.values())))
+            rows.append((candidate, (estimate_cell(whole, MICROSECONDS), *cells)))
+    columns = (Column("whole", "µs"), *values(*(name for name, _ in PARTS.values())))
     caption = (
         "µs and share of the whole. Medians of trials, so that the sum of the parts may differ slightly from the whole."
     )
-    return table(f"The path of {WHOLES[kind]}", columns, rows, caption)
+    return candidate_table(f"The path of {WHOLES[kind]}", columns, rows, series_of, caption)
 
 
 def _packets_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     stream = comparison.setting.subject
-    rows: list[Row] = [
-        (*delivery_columns(candidate, series_of), *metric_cells(PACKETS, candidate, stream))
+    shown = [
+        (candidate, stream)
         for candidate in comparison.experiments
         if candidate.estimate(stream, "path_typical_first_queued_ns") is not None
     ]
@@ -193,13 +182,13 @@ def _packets_table(comparison: Comparison, series_of: Mapping[str, Series]) -> T
         "hand-over on. With a broker between sender and receiver: the first packet to it, the last packet from it. "
         "Medians of trials."
     )
-    return table("The packets of a message", (MIDDLEWARE, DELIVERY, *metric_columns(PACKETS)), rows, caption)
+    return metric_table("The packets of a message", PACKETS, shown, series_of, caption)
 
 
 def _counts_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     stream = comparison.setting.subject
-    rows: list[Row] = [
-        (*delivery_columns(candidate, series_of), *metric_cells(COUNTS, candidate, stream))
+    shown = [
+        (candidate, stream)
         for candidate in comparison.experiments
         if candidate.estimate(stream, "path_set_aside_share") is not None
     ]
@@ -209,13 +198,13 @@ def _counts_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Ta
         "leads back to the sender), ambiguous (not distinguishable from another message), not in order (a part would "
         "be negative)."
     )
-    return table("Kernel operations of a message", (MIDDLEWARE, DELIVERY, *metric_columns(COUNTS)), rows, caption)
+    return metric_table("Kernel operations of a message", COUNTS, shown, series_of, caption)
 
 
 def _calls_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row a call, those first that are made most."""
     stream = comparison.setting.subject
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for candidate in comparison.experiments:
         by_call: defaultdict[str, dict[Side, Estimate]] = defaultdict(dict)
         for key, estimate in candidate.estimates.items():
@@ -225,13 +214,13 @@ def _calls_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Tab
         for call in sorted(totals, key=lambda call: (-totals[call], call)):
             if totals[call] >= RARE:
                 cells = (estimate_cell(by_call[call].get(side), COUNT) for side in Side)
-                rows.append((*delivery_columns(candidate, series_of), call, *cells))
+                rows.append((candidate, (call, *cells)))
     caption = (
         "Calls that were entered or left between a message's hand-over and its arrival, by any thread of the process: "
         "the publisher's sleep until its next message is one of them. Means over messages, medians of trials. Calls "
         "that are made less than once in twenty messages are left out."
     )
-    return table("System calls of a message", (MIDDLEWARE, DELIVERY, *named("call"), *values(*Side)), rows, caption)
+    return candidate_table("System calls of a message", (*named("call"), *values(*Side)), rows, series_of, caption)
 
 
 def _value(candidate: ExperimentFindings, stream: str, metric: str) -> float | None:

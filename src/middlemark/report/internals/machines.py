@@ -11,9 +11,10 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.verdicts.across_machines import AcrossMachines, MachineRatio
 from middlemark.analysis.verdicts.difference import Difference
+from middlemark.report.elements.candidate_tables import candidate_table
 from middlemark.report.elements.formatting import NARROW_SPACE, WHOLE, Unit, digits, factor, listed
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
-from middlemark.report.elements.tables import MIDDLEWARE, Cell, Column, Row, Table, named, table, values
+from middlemark.report.elements.labels import Series
+from middlemark.report.elements.tables import Cell, Column, Row, Table, named, values
 
 RATIO = Unit("×", written=factor)
 MOST_MACHINES = 20
@@ -22,21 +23,15 @@ MOST_MACHINES = 20
 
 def machine_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table | None:
     """The ratio of each candidate to the best one on each machine; None where one machine measured."""
-    rows = [row for candidate, to_best in _across(comparison) for row in _rows(candidate, to_best, series_of)]
+    rows = [(candidate, row) for candidate, to_best in _across(comparison) for row in _rows(to_best)]
     if not rows:
         return None
     best = series_of[comparison.ranked[0].experiment.id].label
-    return table(
+    return candidate_table(
         "Machines",
-        (
-            MIDDLEWARE,
-            DELIVERY,
-            *named("machine"),
-            *values("blocks"),
-            Column(f"ratio to {best}", "×"),
-            *values("I²", "p"),
-        ),
+        (*named("machine"), *values("blocks"), Column(f"ratio to {best}", "×"), *values("I²", "p")),
         rows,
+        series_of,
         "On each machine trials are compared within their block; the intervals of a candidate's machines hold together "
         "with 95 %. All machines: combined with the machine as a random effect, as if these were drawn from many. "
         "I²: the share of the variance of machines' ratios that is not chance; p: how often equal machines would "
@@ -84,34 +79,22 @@ def _across(comparison: Comparison) -> Iterator[tuple[ExperimentFindings, Differ
             yield candidate, difference
 
 
-def _rows(candidate: ExperimentFindings, to_best: Difference, series_of: Mapping[str, Series]) -> Iterator[Row]:
+def _rows(to_best: Difference) -> Iterator[Row]:
     across = to_best.across
     if across is None:
         return
-    name = delivery_columns(candidate, series_of)
     for ratio in _shown(across.ratios):
-        yield (
-            *name,
-            ratio.machine or "this machine",
-            Cell(ratio.n_blocks),
-            Cell(ratio.value, RATIO, ratio.low, ratio.high),
-            "",
-            "",
-        )
+        of_machine = Cell(ratio.value, RATIO, ratio.low, ratio.high)
+        yield ratio.machine or "this machine", Cell(ratio.n_blocks), of_machine, "", ""
     heterogeneity = (
         Cell(None if across.i_squared is None else f"{100 * across.i_squared:.0f} %", reason="a block each"),
         Cell(None if across.p_value is None else digits(across.p_value), reason="a block each"),
     )
     n = sum(ratio.n_blocks for ratio in across.ratios)
-    yield (
-        *name,
-        f"all {len(across.ratios)}",
-        Cell(n, WHOLE),
-        Cell(to_best.value, RATIO, to_best.low, to_best.high),
-        *heterogeneity,
-    )
+    combined = Cell(to_best.value, RATIO, to_best.low, to_best.high)
+    yield f"all {len(across.ratios)}", Cell(n, WHOLE), combined, *heterogeneity
     if across.disagree:
-        yield (*name, disagreement(across), "", "", "", "")
+        yield disagreement(across), "", "", "", ""
 
 
 def _shown(ratios: Sequence[MachineRatio]) -> Sequence[MachineRatio]:

@@ -12,20 +12,11 @@ import altair as alt
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
+from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table, processes_with
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, short
 from middlemark.report.elements.formatting import MEBIBYTES, Unit
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns, differing_deliveries
-from middlemark.report.elements.tables import (
-    MIDDLEWARE,
-    Column,
-    Row,
-    Table,
-    estimate_cell,
-    named,
-    table,
-    value_cell,
-    values,
-)
+from middlemark.report.elements.labels import Series, differing_deliveries
+from middlemark.report.elements.tables import Column, Table, estimate_cell, named, value_cell, values
 from middlemark.suite.metrics import Key, process_subject
 from middlemark.suite.yaml.quantity import plural
 
@@ -41,15 +32,16 @@ GROWTH = (
 
 def growth_table(sampled: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row a process."""
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for candidate in sampled.experiments:
         for process in _processes(candidate):
             slope, low, high = (candidate.estimate(process, SLOPE.format(end)) for end in ("", "_low", "_high"))
             cells = (value_cell(estimate_cell(end, KIBIBYTES_PER_S)) for end in (slope, low, high))
             name = process.removeprefix(process_subject(""))
-            rows.append((*delivery_columns(candidate, series_of), name, *cells, _lasting(candidate, process)))
+            rows.append((candidate, (name, *cells, _lasting(candidate, process))))
     growth = (Column("growth", KIBIBYTES_PER_S.name), *values("from", "to"))
-    return table("Growth of memory", (MIDDLEWARE, DELIVERY, *named("process"), *growth, *named("lasts")), rows, GROWTH)
+    columns = (*named("process"), *growth, *named("lasts"))
+    return candidate_table("Growth of memory", columns, rows, series_of, GROWTH)
 
 
 def growing(findings: ExperimentFindings | None) -> list[str]:
@@ -69,7 +61,7 @@ def growing(findings: ExperimentFindings | None) -> list[str]:
 
 
 def _processes(candidate: ExperimentFindings) -> list[str]:
-    return sorted({key.subject for key in candidate.estimates if key.metric == SLOPE.format("")})
+    return processes_with([SLOPE.format("")], candidate)
 
 
 def _grown(candidate: ExperimentFindings, process: str) -> list[float]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table, metrics_by_process
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import (
     COUNT,
@@ -20,17 +21,14 @@ from middlemark.report.elements.formatting import (
     PERCENT_OF_CORE,
     Unit,
 )
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
-    MIDDLEWARE,
     MetricColumn,
-    Row,
     Table,
     estimate_cell,
     metric_cells,
     metric_columns,
     named,
-    table,
 )
 from middlemark.report.internals.cost import cost_lines, cost_table
 from middlemark.report.internals.kernel_path import path_charts, path_doubts, path_tables
@@ -39,7 +37,7 @@ from middlemark.report.internals.message_path import message_charts
 from middlemark.report.internals.wire import capture_lines, capture_table, link_traffic_table, wire_table
 from middlemark.report.traffic.bars import Bars, bar_chart
 from middlemark.suite import Observation
-from middlemark.suite.metrics import TRIAL, host_subject, process_subject
+from middlemark.suite.metrics import TRIAL, host_subject
 
 SHARE_OF_TIME = Unit("% of the time")
 Columns = tuple[MetricColumn, ...]
@@ -141,51 +139,33 @@ def seen_by(comparison: Comparison, observation: Observation) -> Comparison:
 def _resource_tables(sampled: Comparison, series_of: Mapping[str, Series]) -> list[Table]:
     sums = "Medians of trials over the window, for each process with its child processes."
     per_message = "CPU a message: per message that the process sent or received; of a service, per delivered message."
+    pages = (
+        "Proportional: shared pages divided among their users; unique: pages of this process only; heap and stacks: "
+        "anonymous pages; in /dev/shm: everything in the /dev/shm that the process sees."
+    )
+    groups = "Only of processes in groups of their own."
+    candidates = sampled.experiments
     return [
-        _process_table("CPU and threads", sampled, series_of, CPU, f"{sums} {per_message}"),
-        _process_table(
-            "Memory",
-            sampled,
-            series_of,
-            MEMORY,
-            f"{sums} Proportional: shared pages divided among their users; unique: pages of this process only; heap "
-            "and stacks: anonymous pages; in /dev/shm: everything in the /dev/shm that the process sees.",
-        ),
+        metrics_by_process("CPU and threads", CPU, candidates, series_of, f"{sums} {per_message}"),
+        metrics_by_process("Memory", MEMORY, candidates, series_of, f"{sums} {pages}"),
         growth_table(sampled, series_of),
-        _process_table("Control groups", sampled, series_of, CGROUP, "Only of processes in groups of their own."),
+        metrics_by_process("Control groups", CGROUP, candidates, series_of, groups),
         _machine_table(sampled, series_of),
     ]
 
 
-def _process_table(
-    title: str, comparison: Comparison, series_of: Mapping[str, Series], columns: Columns, caption: str
-) -> Table:
-    """A row a process that has any of the metrics."""
-    rows: list[Row] = []
-    for candidate in comparison.experiments:
-        metrics = {column.metric for column in columns}
-        subjects = sorted(
-            {key.subject for key in candidate.estimates if key.metric in metrics and key.subject != TRIAL}
-        )
-        for subject in subjects:
-            name = subject.removeprefix(process_subject(""))
-            rows.append((*delivery_columns(candidate, series_of), name, *metric_cells(columns, candidate, subject)))
-    return table(title, (MIDDLEWARE, DELIVERY, *named("process"), *metric_columns(columns)), rows, caption)
-
-
 def _machine_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row a machine: the one that Middlemark ran on, then the hosts that are others."""
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for candidate in comparison.experiments:
         others = sorted({key.subject for key in candidate.estimates if key.subject.startswith(host_subject(""))})
         for subject in (TRIAL, *others):
             if any(candidate.estimate(subject, column.metric) for column in MACHINE):
                 machine = "this one" if subject == TRIAL else subject.removeprefix(host_subject(""))
-                rows.append(
-                    (*delivery_columns(candidate, series_of), machine, *metric_cells(MACHINE, candidate, subject))
-                )
+                rows.append((candidate, (machine, *metric_cells(MACHINE, candidate, subject))))
+    columns = (*named("machine"), *metric_columns(MACHINE))
     caption = "Pressure: the share of the window in which some task of the machine had to wait (PSI)."
-    return table("The machine", (MIDDLEWARE, DELIVERY, *named("machine"), *metric_columns(MACHINE)), rows, caption)
+    return candidate_table("The machine", columns, rows, series_of, caption)
 
 
 def observed_lines(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[str, ...]:

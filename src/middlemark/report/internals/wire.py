@@ -7,6 +7,7 @@ settings were observed, `observers` says.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -16,13 +17,13 @@ from middlemark.analysis.experiment.conditions import spread
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
+from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale
 from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, size
 from middlemark.report.elements.labels import (
     DELIVERY,
     Series,
     deliveries_cell,
-    delivery_columns,
     differing_deliveries,
     n_trials,
     trials_behind,
@@ -59,7 +60,7 @@ ABOUT = (
 
 def wire_table(wired: Comparison, series_of: Mapping[str, Series]) -> Table:
     """A row for each that was read, medians of trials."""
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for candidate in wired.experiments:
         if candidate.estimate(TRIAL, "wire_window_bytes") is not None:
             phases = [_amount(candidate, phase) for phase in PHASES]
@@ -67,15 +68,15 @@ def wire_table(wired: Comparison, series_of: Mapping[str, Series]) -> Table:
             split = [
                 _amount(candidate, name) if _is_separable(candidate) else NOT_SEPARABLE for name in ("data", "control")
             ]
-            rows.append((*delivery_columns(candidate, series_of), *phases, *split, *ratios))
+            rows.append((candidate, (*phases, *split, *ratios)))
     traffic = values(*PHASES.values(), "data in the window", "control in the window")
     caption = (
         f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts without publisher, server "
         "and broker sent. Data: everything else, including the little control traffic of hosts that send payload. "
         "Where every host sends payload, the two can't be separated. Medians of trials."
     )
-    columns = (MIDDLEWARE, DELIVERY, *traffic, *metric_columns(_PER_MESSAGE))
-    return table("On the wire", columns, rows, caption, detail="all hosts together")
+    columns = (*traffic, *metric_columns(_PER_MESSAGE))
+    return replace(candidate_table("On the wire", columns, rows, series_of, caption), detail="all hosts together")
 
 
 _PER_MESSAGE = (
@@ -96,24 +97,19 @@ def _is_separable(candidate: ExperimentFindings) -> bool:
 
 def link_traffic_table(wired: Comparison, series_of: Mapping[str, Series]) -> Table:
     """Both directions of each link in each phase."""
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for candidate in wired.experiments:
         for host, network in dict.fromkeys((t.host, t.network) for r in candidate.records for t in r.wire):
             cells = (_both_directions(candidate, (host, network, phase)) for phase in PHASES)
             sends = _what_is_sent(candidate, host)
-            rows.append((*delivery_columns(candidate, series_of), f"{host} – {network}", *cells, sends))
-    columns = (
-        MIDDLEWARE,
-        DELIVERY,
-        *named("link"),
-        *values(*PHASES.values()),
-        *named("what the host sends in the window"),
-    )
+            rows.append((candidate, (f"{host} – {network}", *cells, sends)))
+    columns = (*named("link"), *values(*PHASES.values()), *named("what the host sends in the window"))
     caption = (
         "Bytes, packets; medians of trials. A host that sends payload and receives some sends both data and control "
         "on one interface: only a capture separates them."
     )
-    return table("Traffic of the links", columns, rows, caption, detail="sent / received by the host")
+    traffic = candidate_table("Traffic of the links", columns, rows, series_of, caption)
+    return replace(traffic, detail="sent / received by the host")
 
 
 def _what_is_sent(candidate: ExperimentFindings, host: str) -> str:

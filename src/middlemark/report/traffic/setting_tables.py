@@ -7,7 +7,7 @@ links, chains, observers) has its tables in its own module.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings, Totals
@@ -15,6 +15,12 @@ from middlemark.analysis.stats.estimate import FEWEST_FOR_FENCES as FEWEST_FOR_O
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.report.conclusions.comparison import unit_of as unit_of_metric
 from middlemark.report.conclusions.ranking import lacks_samples, loss_metric
+from middlemark.report.elements.candidate_tables import (
+    CandidateRow,
+    candidate_table,
+    metric_table,
+    metrics_by_process,
+)
 from middlemark.report.elements.formatting import (
     COUNT,
     LEVEL_WORDS,
@@ -29,7 +35,7 @@ from middlemark.report.elements.formatting import (
     listed,
     unit_of,
 )
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell, delivery_columns
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,
@@ -41,7 +47,6 @@ from middlemark.report.elements.tables import (
     estimate_cell,
     metric_cells,
     metric_columns,
-    named,
     table,
     values,
 )
@@ -51,7 +56,6 @@ from middlemark.suite.metrics import (
     TRIAL,
     Distribution,
     distribution_subject,
-    process_subject,
     quantile_metric,
 )
 
@@ -94,20 +98,20 @@ def quantile_table(comparison: Comparison, series_of: Mapping[str, Series], kind
     supported = [
         name for name in LEVELS if any(estimate and estimate.value is not None for estimate in estimates[name])
     ]
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for place, measured in enumerate(shown):
         box = measured.shapes.boxes[stream, kind]
         quantiles = (estimate_cell(estimates[name][place], unit) for name in supported)
-        least, most = Cell(box.minimum, unit), Cell(box.maximum, unit)
-        rows.append((*delivery_columns(measured, series_of), least, *quantiles, most, Cell(box.n)))
+        rows.append((measured, (Cell(box.minimum, unit), *quantiles, Cell(box.maximum, unit), Cell(box.n))))
     missing = {name: estimates[name] for name in LEVELS if name not in supported}
-    return table(
+    quantiles_of = candidate_table(
         f"{kind.value.replace('_', ' ').capitalize()}",
-        (MIDDLEWARE, DELIVERY, *values("fastest", *(LEVEL_WORDS[name] for name in supported), "slowest", "n")),
+        values("fastest", *(LEVEL_WORDS[name] for name in supported), "slowest", "n"),
         rows,
+        series_of,
         f"{kind.summary[0].upper()}{kind.summary[1:]}.{_missing_words(missing)}",
-        detail=unit.name,
     )
+    return replace(quantiles_of, detail=unit.name)
 
 
 def _quantile(candidate: ExperimentFindings, stream: str, kind: Distribution, name: str) -> Estimate | None:
@@ -133,15 +137,17 @@ def rate_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
     subject = comparison.setting.subject
     fills = any(candidate.estimate(subject, FILLING.metric) for candidate in comparison.experiments)
     measured = (*RATES, FILLING) if fills else RATES
-    rows: list[Row] = [
+    rows = (
         (
-            *delivery_columns(candidate, series_of),
-            *metric_cells(measured, candidate, subject),
-            f"{candidate.accounting.overloaded.get(comparison.setting.stream, 0)} of {candidate.n_valid}",
+            candidate,
+            (
+                *metric_cells(measured, candidate, subject),
+                f"{candidate.accounting.overloaded.get(comparison.setting.stream, 0)} of {candidate.n_valid}",
+            ),
         )
         for candidate in comparison.experiments
         if candidate.n_valid
-    ]
+    )
     caption = (
         "Summed over all publishers and subscribers. Received and goodput: what arrived within the window. After the "
         "window: what arrived later, as a share of all that arrived. Overloaded: some publisher sent less than 95 % "
@@ -152,8 +158,8 @@ def rate_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
             " Filling: the share of the publishers' time that writing messages took; without it rates are higher by a "
             "factor of 1 ÷ (1 − share) at most."
         )
-    columns = (MIDDLEWARE, DELIVERY, *metric_columns(measured), *values("trials overloaded"))
-    return table("Rates", columns, rows, caption + _of_faults(comparison))
+    columns = (*metric_columns(measured), *values("trials overloaded"))
+    return candidate_table("Rates", columns, rows, series_of, caption + _of_faults(comparison))
 
 
 def accounting_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
@@ -183,19 +189,14 @@ def loss_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
         MetricColumn("longest run", "longest_loss_run_messages", MESSAGES),
         MetricColumn("mean run", "mean_loss_run_messages", MESSAGES),
     )
-    rows: list[Row] = [
-        (*delivery_columns(candidate, series_of), *metric_cells(columns, candidate, comparison.setting.subject))
-        for candidate in comparison.experiments
-        if candidate.n_valid
-    ]
+    subject = comparison.setting.subject
+    subjects = ((candidate, subject) for candidate in comparison.experiments if candidate.n_valid)
     caption = (
         "Of all messages of all valid trials. Undelivered: lost, refused or not offered, as a share of all that were "
         "due. A run: messages of one flow lost in succession (RFC 3357); medians of trials. No run is given where a "
         "flow has more messages than samples."
     )
-    return table(
-        "Loss and loss runs", (MIDDLEWARE, DELIVERY, *metric_columns(columns)), rows, caption + _of_faults(comparison)
-    )
+    return metric_table("Loss and loss runs", columns, subjects, series_of, caption + _of_faults(comparison))
 
 
 def outlier_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
@@ -209,18 +210,16 @@ def outlier_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Ta
         ("CPU", TRIAL, "cpu_percent_of_core"),
         ("peak memory", TRIAL, "peak_memory_bytes"),
     )
-    rows: list[Row] = [
-        (
-            *delivery_columns(candidate, series_of),
-            *(_outliers(candidate.estimate(subject, metric)) for _, subject, metric in columns),
-        )
+    rows = (
+        (candidate, tuple(_outliers(candidate.estimate(subject, metric)) for _, subject, metric in columns))
         for candidate in comparison.experiments
         if candidate.n_valid
-    ]
-    return table(
+    )
+    return candidate_table(
         "Outliers",
-        (MIDDLEWARE, DELIVERY, *values(*(name for name, _, _ in columns))),
+        values(*(name for name, _, _ in columns)),
         rows,
+        series_of,
         "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Outliers are "
         f"counted, and stay in every metric. With fewer than {FEWEST_FOR_OUTLIERS} trials none is identified.",
     )
@@ -231,14 +230,11 @@ def first_message_table(comparison: Comparison, series_of: Mapping[str, Series])
     shown = [candidate for candidate in comparison.experiments if candidate.estimate(TRIAL, "first_message_ns")]
     if not shown:
         return None
-    rows: list[Row] = [
-        (*delivery_columns(candidate, series_of), *metric_cells(FIRST_MESSAGES, candidate, TRIAL))
-        for candidate in shown
-    ]
-    return table(
+    return metric_table(
         "First messages",
-        (MIDDLEWARE, DELIVERY, *metric_columns(FIRST_MESSAGES)),
-        rows,
+        FIRST_MESSAGES,
+        ((candidate, TRIAL) for candidate in shown),
+        series_of,
         "From T0, of the last application, publisher or path each. Initialised: all endpoints exist. Matched: the "
         "publisher knows of a subscriber, or that it is connected to the broker; none where it can't know. First "
         "message: the header alone, which every publisher sends once a millisecond until all paths have had one. First "
@@ -264,16 +260,18 @@ def further_table(comparison: Comparison, series_of: Mapping[str, Series], shown
         and (metric.of_trial or metric.of_chain is comparison.setting.of_chain)
         and any(metric.key(stream) in candidate.estimates for candidate in comparison.experiments)
     ]
-    rows: list[Row] = [
+    rows = (
         (
-            *delivery_columns(candidate, series_of),
-            *(estimate_cell(candidate.estimates.get(metric.key(stream)), unit_of_metric(metric)) for metric in metrics),
+            candidate,
+            tuple(
+                estimate_cell(candidate.estimates.get(metric.key(stream)), unit_of_metric(metric)) for metric in metrics
+            ),
         )
         for candidate in comparison.experiments
         if candidate.n_valid
-    ]
+    )
     columns = (Column(metric.name, unit_of_metric(metric).name, metric=metric.stored_name) for metric in metrics)
-    return table("Further metrics", (MIDDLEWARE, DELIVERY, *columns), rows, "Over trials.") if metrics else None
+    return candidate_table("Further metrics", columns, rows, series_of, "Over trials.") if metrics else None
 
 
 def _of_faults(comparison: Comparison) -> str:
@@ -284,11 +282,5 @@ def _of_faults(comparison: Comparison) -> str:
 
 def process_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """What each application and service spent."""
-    rows: list[Row] = []
-    for candidate in comparison.experiments:
-        processes = sorted({key.subject for key in candidate.estimates if key.subject.startswith(process_subject(""))})
-        for subject in processes:
-            name = subject.removeprefix(process_subject(""))
-            rows.append((*delivery_columns(candidate, series_of), name, *metric_cells(PROCESSES, candidate, subject)))
-    columns = (MIDDLEWARE, DELIVERY, *named("process"), *metric_columns(PROCESSES))
-    return table("Processes", columns, rows, "Applications and services over the window; medians of trials.")
+    caption = "Applications and services over the window; medians of trials."
+    return metrics_by_process("Processes", PROCESSES, comparison.experiments, series_of, caption)
