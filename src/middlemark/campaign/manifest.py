@@ -6,7 +6,6 @@ is executed, and differences are refused or recorded with each later trial. `res
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from middlemark.campaign.order import Order, Worker, available_workers, base_wor
 from middlemark.errors import EnvironmentNotReady, StoreError, SuiteError, UsageError
 from middlemark.installation import VERSION
 from middlemark.plan import Caution, Side, WarningKind, replanned
+from middlemark.results.digest import file_digest
 from middlemark.results.manifest import Dissector, Library, MachineFacts, Manifest, Middleware
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Suite, parse_given
@@ -98,7 +98,7 @@ def stored_middleware(worker: Worker) -> Middleware:
     description = worker.description
     return Middleware(
         title=description.title,
-        sha256=_sha256(worker.path),
+        sha256=file_digest(worker.path.resolve()),
         summary=description.summary,
         library=Library.model_validate(description.library.model_dump()),
         programs=tuple(Library.model_validate(library.model_dump()) for library in programs_of_services(description)),
@@ -106,11 +106,6 @@ def stored_middleware(worker: Worker) -> Middleware:
             Dissector.model_validate(dissector.model_dump()) for dissector in description.dissectors or ()
         ),
     )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _plain(value: readiness.Value) -> str | int | float:

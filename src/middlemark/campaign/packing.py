@@ -6,7 +6,6 @@ The file may lie in an object store, which `fsspec` reaches by its URL.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from middlemark.errors import EnvironmentNotReady, StoreError, UsageError
+from middlemark.results.digest import file_digest
 from middlemark.results.files import is_there, make_folder, opened_regular, sync_all, write_text, write_with, writing
 from middlemark.results.run_folder import PRIVATE, RunFolder
 from middlemark.testbed.processes.archive import MOST_BYTES, MOST_HEADER_BYTES, Refused, unpack
@@ -72,7 +72,7 @@ def is_url(text: str) -> bool:
 
 def _packed(run: RunFolder, target: Path) -> str:
     write_with(target, lambda partial: _fill(run, partial))
-    return _sha256(target)
+    return file_digest(target)
 
 
 def _fill(run: RunFolder, partial: Path) -> None:
@@ -101,13 +101,8 @@ def _line(digest: str, target: str) -> str:
     return f"{digest}  {target.rpartition('/')[2]}\n"
 
 
-def _sha256(path: Path) -> str:
-    with opened_regular(path) as file, os.fdopen(file, "rb", closefd=False) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _check_digest(packed: Path, digest: str | None) -> None:
-    actual = _sha256(packed)
+    actual = file_digest(packed)
     if digest not in {None, actual}:
         raise StoreError(packed, f"it is not what was packed: its SHA-256 is {actual}, not {digest}", "fetch it again")
 

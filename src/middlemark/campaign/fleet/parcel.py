@@ -6,7 +6,6 @@ before all of them are there. How the file travels, `front` and `testbed` know.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import tarfile
@@ -19,6 +18,7 @@ from pydantic import Field
 
 from middlemark.errors import StoreError
 from middlemark.plan import Caution, Trial
+from middlemark.results.digest import file_digest
 from middlemark.results.files import folder_inside, make_folder, writing
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import PRIVATE, RunFolder
@@ -55,18 +55,13 @@ def packed(run: RunFolder, trials: Iterable[Trial], into: Path) -> Parcel:
             folder = run.trial(trial.id).path
             for file in sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
                 archive.add(file, f"{trial.id}/{file.relative_to(folder)}")
-    return Parcel(path=str(into), size_bytes=into.stat().st_size, sha256=_digest(into))
+    return Parcel(path=str(into), size_bytes=into.stat().st_size, sha256=file_digest(into))
 
 
 def check_digest(parcel: Parcel, path: Path) -> None:
     """Refuses what did not arrive as it was sent."""
-    if _digest(path) != parcel.sha256:
+    if file_digest(path) != parcel.sha256:
         raise StoreError(path, "it is not what the test-bed sent: its SHA-256 differs")
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

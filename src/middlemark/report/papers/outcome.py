@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from pathlib import Path
 
 from middlemark.analysis.decisions.paper_findings import ReproducedPaper
 from middlemark.report.conclusions.claims import claims_shown
 from middlemark.report.papers.tables import came_to, what_decides
+from middlemark.results.digest import folder_digest
 from middlemark.suite import Model
 from middlemark.suite.papers import Extent
 
@@ -81,7 +80,7 @@ def outcome_of(reproduced: ReproducedPaper) -> PaperOutcome:
         trials=sum(run.n_trials for run in reproduced.runs.values()),
         not_run=reproduced.n_missing,
         paper_digest=reproduced.reproduction.paper.digest,
-        run_digest=_digest(reproduced.folder.path),
+        run_digest=folder_digest(reproduced.folder.path, without=".html"),
         findings=tuple(_findings(reproduced)),
         agreement=tuple(
             Agreement(
@@ -130,14 +129,3 @@ def _refusals(reproduced: ReproducedPaper) -> Iterable[str]:
             for experiment in run.experiments
             if experiment.not_applicable
         )
-
-
-def _digest(folder: Path) -> str:
-    """SHA-256 over the names and digests of all stored files but reports."""
-    whole = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.suffix != ".html":
-            with path.open("rb") as content:
-                digest = hashlib.file_digest(content, "sha256").hexdigest()
-            whole.update(f"{path.relative_to(folder)} {digest}\n".encode())
-    return whole.hexdigest()

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.results.digest import file_digest
 from middlemark.results.files import writing
 from middlemark.testbed.processes.ledger import Ledger, state_folder
 
@@ -139,8 +140,7 @@ def _content_hash(files: Mapping[Path, Path]) -> str:
 def file_hash(path: Path, size_bytes: int, changed_ns: int) -> str:
     """The SHA-256 of a file, which is read once for each size and time of change."""
     del size_bytes, changed_ns
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_digest(path.resolve())
 
 
 def _build(folder: Path, files: Mapping[Path, Path]) -> None:
