@@ -31,7 +31,7 @@ from middlemark.analysis.verdicts.judge import Verdict
 from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import digest as means
 from middlemark.report.conclusions.comparison import pair_deliveries, row
-from middlemark.report.conclusions.headline import setting_words
+from middlemark.report.elements.setting_words import setting_words
 from middlemark.report.conclusions.history import Setting, in_common, settings
 from middlemark.report.elements.chart import Chart
 from middlemark.report.output.markup import FILTERS

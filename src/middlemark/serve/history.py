@@ -12,7 +12,7 @@ import altair as alt
 
 from middlemark.analysis.compare.history import History, Point
 from middlemark.report.conclusions.comparison import unit_of
-from middlemark.report.conclusions.headline import FACTOR_BOUNDARY, setting_words
+from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words
 from middlemark.report.conclusions.history import Setting, history_words
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.report.elements.formatting import Unit, count_range, factor

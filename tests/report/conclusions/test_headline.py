@@ -4,7 +4,7 @@ from pathlib import Path
 
 from behaviour import Behaviour
 from middlemark.analysis.run import analyse
-from middlemark.report.conclusions.headline import Answer, answer, condition_words, interval_words
+from middlemark.report.conclusions.headline import Answer, answer, interval_words
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.suite import Delivery
 from run_builder import build_run
@@ -99,7 +99,3 @@ def test_what_an_interval_means_depends_on_how_many_trials_there_are(tmp_path: P
     many = analyse(build_run(tmp_path / "many", SUITE.replace("trials: 4", "trials: 7"), {"one": Behaviour()}))
     assert "at most 88 % of cases" in interval_words(few)
     assert interval_words(many) == "A confidence interval holds the true median in 95 % of cases."
-
-
-def test_a_level_of_security_is_said_beside_the_load() -> None:
-    assert [condition_words("security", level) for level in ("encrypted", "none")] == ["encrypted", "without security"]

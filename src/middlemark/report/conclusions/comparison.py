@@ -24,7 +24,7 @@ from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.across_machines import AcrossMachines
 from middlemark.analysis.verdicts.difference import Difference, NoDifference
 from middlemark.analysis.verdicts.judge import SHARE_MARGIN, Verdict, direction
-from middlemark.report.conclusions.headline import setting_words
+from middlemark.report.elements.setting_words import setting_words
 from middlemark.report.elements.formatting import (
     ABSENT,
     COUNT,

@@ -6,11 +6,10 @@ nothing.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from middlemark.analysis.compare.comparison import Comparison, Setting
+from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.stats.intervals import APART, CONFIDENCE, coverage
@@ -18,6 +17,7 @@ from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS
 from middlemark.analysis.verdicts.judge import Verdict, judge_difference
 from middlemark.report.elements.formatting import listed, times, unit_of
 from middlemark.report.elements.labels import DIFFER, Series, differing_deliveries
+from middlemark.report.elements.setting_words import describe_load
 from middlemark.report.elements.tables import estimate_cell
 from middlemark.report.traffic.faults import fault_sentence
 from middlemark.suite.yaml.quantity import plural
@@ -64,80 +64,6 @@ def answer(comparison: Comparison, series_of: Mapping[str, Series], varying: fro
         _headline(comparison, best, winners, is_alone=len(field) == 1) + differ,
         tuple(sentence for sentence in parts if sentence),
     )
-
-
-SAID = ("workload", "pattern", "size", "rate", "messages", "reliability", "topology")
-"""Factors that a load's words have in any case."""
-CONDITIONS = ("deployment", "cpu_load", "security", "faults", "link", "host")
-"""Those that are said wherever they are set; those of one link or host begin with its word."""
-
-
-def distinguishing(comparisons: Sequence[Comparison]) -> frozenset[str]:
-    """The factors that tell settings of one workload apart."""
-    varying: set[str] = set()
-    for workload in {comparison.setting.workload for comparison in comparisons}:
-        settings = [
-            dict(comparison.setting.factors) for comparison in comparisons if comparison.setting.workload == workload
-        ]
-        names = {name for factors in settings for name in factors}
-        varying |= {name for name in names if len({factors.get(name) for factors in settings}) > 1}
-    return frozenset(varying)
-
-
-def describe_load(setting: Setting, varying: frozenset[str] = frozenset()) -> str:
-    """The load in words: `4 MB at 20 Hz, reliable, C1-1`."""
-    factors = dict(setting.factors)
-    conditions = [
-        condition_words(name, value)
-        for name, value in factors.items()
-        if name not in SAID and (name in varying or name.split(".")[0] in CONDITIONS)
-    ]
-    chain = [f"chain {setting.stream.replace('_', ' ')}"] if setting.of_chain else []
-    return ", ".join([*chain, in_words({name: factors[name] for name in SAID if name in factors}), *conditions])
-
-
-def in_words(factors: Mapping[str, str]) -> str:
-    """A load without what is left out of `factors`, conditions as far as they are set."""
-    size = factors.get("size", "")
-    if "rate" in factors:
-        many = f"{factors['messages']} × " if factors.get("pattern") == "burst" and "messages" in factors else ""
-        size = f"{many}{size} at {factors['rate']}"
-    words = [size, factors.get("pattern", "").replace("_", "-"), factors.get("reliability", "").replace("_", " ")]
-    conditions = [condition_words(name, value) for name, value in factors.items() if name.split(".")[0] in CONDITIONS]
-    return ", ".join(word for word in [*words, factors.get("topology", ""), *conditions] if word)
-
-
-FACTOR_BOUNDARY = re.compile(r" (?=[\w.]+=)")
-"""Between the factors of a setting, `size=1 kB rate=200 Hz`, whose values may hold spaces."""
-
-
-def setting_words(setting: str) -> str:
-    """A setting as it is stored, in words: `udp, imu: 1 kB at 200 Hz, best effort, congestion drop`."""
-    factors = dict(factor.split("=", 1) for factor in FACTOR_BOUNDARY.split(setting) if "=" in factor)
-    names = [factors.pop(name).replace("_", " ") for name in ("middleware", "workload") if name in factors]
-    others = [
-        condition_words(name.removeprefix("option."), value)
-        for name, value in factors.items()
-        if name not in SAID and name.partition(".")[0] not in CONDITIONS
-    ]
-    load = ", ".join(part for part in (in_words(factors), *others) if part)
-    return ": ".join(part for part in (", ".join(names), load) if part)
-
-
-def condition_words(name: str, value: str) -> str:
-    """A factor as it is said beside others."""
-    kind, _, target = name.partition(".")
-    value = value.replace("_", " ")
-    words = {
-        "faults": f"faults: {value}",
-        "cpu_load": f"CPU load {value}",
-        "security": "without security" if value == "none" else value,
-        "link": f"link {target} {value}" if target else f"links {value}",
-        "host": f"host {target} {value}",
-    }
-    named = {"true": name.replace("_", " "), "false": f"not {name.replace('_', ' ')}"}
-    plain = kind in {"deployment", "durability", "history"}
-    return words.get(kind) or named.get(value) or (value if plain else f"{name.replace('_', ' ')} {value}")
 
 
 def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...], *, is_alone: bool) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Method
-from middlemark.report.conclusions.headline import SAID, distinguishing, in_words
+from middlemark.report.elements.setting_words import LOAD, distinguishing, load_words
 from middlemark.report.elements.formatting import unit_of
 from middlemark.report.elements.labels import Series, Trials, deliveries_of, trials_behind
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Table, estimate_cell, table, values
@@ -92,7 +92,7 @@ def _bound(name: str, across: str) -> bool:
 def _title(comparison: Comparison, across: str) -> str:
     factors = {name: value for name, value in comparison.setting.factors if not _bound(name, across)}
     chain = f", {comparison.setting.stream}" if comparison.setting.of_chain else ""
-    return f"{comparison.setting.workload}{chain}".replace("_", " ") + f": {in_words(factors)}"
+    return f"{comparison.setting.workload}{chain}".replace("_", " ") + f": {load_words(factors)}"
 
 
 def _heat_map(
@@ -135,7 +135,7 @@ def _left_out(comparison: Comparison, across: str, varying: frozenset[str]) -> s
     return ", ".join(
         value.replace("_", " ")
         for name, value in comparison.setting.factors
-        if name in varying and name not in SAID and not _bound(name, across)
+        if name in varying and name not in LOAD and not _bound(name, across)
     )
 
 

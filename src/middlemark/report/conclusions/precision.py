@@ -16,7 +16,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.experiment.variance import Advice, NoVarianceComponents, Pays, VarianceComponents, advise
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import varying_factors
-from middlemark.report.conclusions.headline import describe_load, distinguishing
+from middlemark.report.elements.setting_words import describe_load, distinguishing
 from middlemark.report.elements.candidate_tables import candidate_table
 from middlemark.report.elements.formatting import PERCENT, Unit, digits, listed
 from middlemark.report.elements.labels import Series

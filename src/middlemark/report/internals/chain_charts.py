@@ -16,7 +16,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.plan import Chain
-from middlemark.report.conclusions.headline import condition_words, distinguishing
+from middlemark.report.elements.setting_words import condition_words, distinguishing
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, interval
 from middlemark.report.elements.labels import Series, n_words, trials_behind

@@ -19,7 +19,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import Caution
 from middlemark.report.conclusions.claims import READING, claims_shown
 from middlemark.report.conclusions.digest import CROWDED, digest
-from middlemark.report.conclusions.headline import Answer, answer, distinguishing, interval_words
+from middlemark.report.conclusions.headline import Answer, answer, interval_words
 from middlemark.report.conclusions.heatmap import heat_maps
 from middlemark.report.conclusions.precision import spread_lines, spread_table, stop_table
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, ranking_as_table, ranking_table
@@ -28,6 +28,7 @@ from middlemark.report.conclusions.warnings import outcome_table, uncounted, war
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import fact
 from middlemark.report.elements.labels import Series, Trials, library_words, series_by_experiment, trials_of
+from middlemark.report.elements.setting_words import distinguishing
 from middlemark.report.elements.tables import Table
 from middlemark.report.elements.topology_drawing import drawing
 from middlemark.report.internals.chain_charts import chains_overview

@@ -23,7 +23,7 @@ import vl_convert
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.errors import StoreError
-from middlemark.report.conclusions.headline import distinguishing
+from middlemark.report.elements.setting_words import distinguishing
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.labels import Series
 from middlemark.results.files import read_bytes, write_text

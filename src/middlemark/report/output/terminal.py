@@ -23,7 +23,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan.trial import ACCEPTED
 from middlemark.report.conclusions.claims import print_claims
 from middlemark.report.conclusions.digest import CROWDED, Digest, digest, means_table
-from middlemark.report.conclusions.headline import Answer, answer, distinguishing, interval_words
+from middlemark.report.conclusions.headline import Answer, answer, interval_words
 from middlemark.report.conclusions.precision import spread_lines, stop_lines
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, Terminal, ranking_table
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
@@ -31,6 +31,7 @@ from middlemark.report.conclusions.recommendation_tables import READING as MARGI
 from middlemark.report.conclusions.warnings import outcome_counts, uncounted, warned_of
 from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.labels import DELIVERY, Series, series_by_experiment
+from middlemark.report.elements.setting_words import distinguishing
 from middlemark.report.elements.tables import Cell, Column, Holds, Table, value_cell
 from middlemark.report.internals.chains import lines_of_chain
 from middlemark.report.internals.configuration import load_words
