@@ -1,4 +1,4 @@
-"""The capacity that a search finds is the one that is there: a link of known bandwidth carries so large a message."""
+"""The capacity that a search finds is the one that is there: a link of known bandwidth sustains so large a message."""
 
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from middlemark.worker import executables
 
 RATE_HZ = 100
 LINK_BITS_PER_S = 8_000_000
-CARRIED_BYTES = LINK_BITS_PER_S / 8 / RATE_HZ
-# A message that is just carried takes 10 ms to pass; of larger ones each waits longer than the one before it.
+SUSTAINED_BYTES = LINK_BITS_PER_S / 8 / RATE_HZ
+# A message that is just sustained takes 10 ms to pass; of larger ones each waits longer than the one before it.
 SUITE = f"""
 suite: known
 middlewares: {{middleware: synthetic, options: {{delay_ns: 0, bandwidth_bits_per_s: {LINK_BITS_PER_S}}}}}
@@ -43,5 +43,5 @@ def test_the_largest_size_found_is_what_the_link_sustains(tmp_path: Path, monkey
     assert found.state is State.FOUND
     assert found.sustained is not None
     assert found.not_sustained is not None
-    assert found.sustained.size_bytes <= CARRIED_BYTES < found.not_sustained.size_bytes
+    assert found.sustained.size_bytes <= SUSTAINED_BYTES < found.not_sustained.size_bytes
     assert set(found.limits) <= {Limit.LATENCY, Limit.LOSS}

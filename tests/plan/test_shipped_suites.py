@@ -91,7 +91,7 @@ def test_autoware_is_one_stack_in_three_deployments() -> None:
 
 
 def test_the_driving_stack_asks_for_no_more_than_three_fifths_of_a_core() -> None:
-    """So that two cores carry it, the middleware beside it."""
+    """So that two cores sustain it, the middleware beside it."""
     stack = shipped("autoware")[0]
     rates = {stream.name: stream.pattern.rate_hz for stream in stack.streams if stream.pattern.kind == "computed"}
     demand = 0.0

@@ -1,4 +1,4 @@
-"""Capacity: of each search of a run what is carried and the knee; and it goes on from what is stored."""
+"""Capacity: of each search of a run what is sustained and the knee; and it goes on from what is stored."""
 
 from collections.abc import Callable
 from pathlib import Path

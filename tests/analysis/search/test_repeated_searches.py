@@ -47,7 +47,7 @@ windows: {window: 200 ms}
 
 
 def search_all(path: Path, searches: int, capacities_hz: Mapping[str, float]) -> RunFindings:
-    """Searches as a campaign runs them, of middlewares that carry so much and no more."""
+    """Searches as a campaign runs them, of middlewares that sustain so much and no more."""
     suite = parse_suite(SUITE.replace("SEARCHES", str(searches)), file="load.yaml")
     lowest = load_of(expand(suite, available=list(capacities_hz))[0]).rate_hz
 
@@ -263,7 +263,7 @@ SEARCH = Search(
 
 
 def soft_search(middle: float, softness: float, rng: np.random.Generator) -> tuple[float, float]:
-    """The bracket, in steps, where a trial carries the more seldom the nearer and farther above the middle it is."""
+    """The bracket, in steps, where trials sustain the fewer loads, the farther above the middle these are."""
     steps: dict[int, StepTrials] = {}
     n_trials = 0
     while (step := next_step(SEARCH, steps, n_trials)) is not None:

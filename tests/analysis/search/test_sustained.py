@@ -1,4 +1,4 @@
-"""A trial carried its load within all bounds or not; a disturbed one says nothing of it."""
+"""A trial sustained its load within all bounds or not; a disturbed one says nothing of it."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The load that half of the trials carry: its interval holds what is true, and an end that no trial tells is open."""
+"""The load that half of the trials sustain: its interval holds what is true, and an end that no trial tells is open."""
 
 import math
 

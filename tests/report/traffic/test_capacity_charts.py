@@ -49,13 +49,13 @@ def test_without_a_knee_nothing_is_marked_or_said(findings: RunFindings) -> None
     assert "knee" not in chart.caption
 
 
-def test_a_size_of_which_nothing_is_carried_is_a_gap_in_the_line_and_no_bridge(findings: RunFindings) -> None:
+def test_a_size_of_which_nothing_is_sustained_is_a_gap_in_the_line_and_no_bridge(findings: RunFindings) -> None:
     searched = findings.capacities[0]
     who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     brackets = [(Load(4000.0, 64), None), (None, Load(500.0, 1000)), (Load(2000.0, 64_000), None)]
     own = [
-        replace(searched, middle=replace(searched.middle, sustained=carried, not_sustained=not_carried))
-        for carried, not_carried in brackets
+        replace(searched, middle=replace(searched.middle, sustained=sustained, not_sustained=not_sustained))
+        for sustained, not_sustained in brackets
     ]
     rates = capacity_charts(own, findings.experiments, who)[0]
     assert sorted((row["bytes"], row["hz"]) for row in rates.spec["datasets"]["rows"]) == [
