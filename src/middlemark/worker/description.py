@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import assert_never
@@ -16,16 +15,14 @@ from typing import assert_never
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from middlemark.errors import StoreError, WorkerFailed
-from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.plan import Experiment, Stream
 from middlemark.results.files import check_owner, make_folder, read_bytes, write_model
+from middlemark.worker.answers import ask, failed
 from middlemark.worker.contract import Delivery, Description, Library, OptionValue, PortHolders, ServiceNeed
 
 CONTRACT_VERSION = 3
 DEADLINE_S = 20.0
 MOST_BYTES = 4 << 20
-_NOT_LOADED = re.compile(rb"error while loading shared libraries: ([^:]+):")
-"""What the loader of glibc says before a program begins."""
 
 
 class _Version(BaseModel):
@@ -43,7 +40,7 @@ def describe(worker: Path) -> Description:
         return Description.model_validate_json(read_bytes(cached, MOST_BYTES))
     except (OSError, StoreError, ValidationError):
         pass
-    description = _parse(_ask(worker), worker)
+    description = _parse(_described(worker), worker)
     if not any(service.missing for service in description.services):  # it may be installed before the next question
         _keep(cached, description)
     return description
@@ -122,20 +119,10 @@ def is_needed(service: ServiceNeed, resolved: dict[str, OptionValue]) -> bool:
     )
 
 
-def _ask(worker: Path) -> bytes:
-    try:
-        answer = answer_of([worker, "describe"], within_s=DEADLINE_S, most_bytes=MOST_BYTES)
-    except NoAnswer as reason:
-        raise WorkerFailed(f"{worker} describe gave no answer: {reason}", exit_status=None) from reason
-    except OSError as error:
-        raise WorkerFailed(f"{worker} can't be started: {error.strerror}", exit_status=None) from error
-    if missing := _NOT_LOADED.search(answer.errors):
-        raise WorkerFailed(
-            f"{worker.name} needs {missing[1].decode()}, which is not here", exit_status=answer.exit_status
-        )
+def _described(worker: Path) -> bytes:
+    answer = ask(worker, "describe", within_s=DEADLINE_S, most_bytes=MOST_BYTES)
     if answer.exit_status != 0:
-        lines = answer.errors.decode(errors="replace").splitlines()[-5:]
-        raise WorkerFailed(f"{worker} describe failed", exit_status=answer.exit_status, last_log_lines=lines)
+        raise failed(f"{worker} describe failed", answer)
     return answer.output
 
 

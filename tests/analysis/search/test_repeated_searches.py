@@ -263,7 +263,7 @@ SEARCH = Search(
 
 
 def soft_search(middle: float, softness: float, rng: np.random.Generator) -> tuple[float, float]:
-    """The bracket, in steps, where trials sustain the fewer loads, the farther above the middle these are."""
+    """The bracket, in steps, of trials that sustain a load the less often, the farther it is above the middle."""
     steps: dict[int, StepTrials] = {}
     n_trials = 0
     while (step := next_step(SEARCH, steps, n_trials)) is not None:

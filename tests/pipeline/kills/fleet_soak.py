@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -22,6 +21,7 @@ from fleet_lab import Lab, lab
 from fleets import MIDDLEMARK
 from middlemark.analysis.run import analyse
 from middlemark.results.run_folder import RunFolder
+from soaking import Found, Soak
 
 BEDS = ("bed1", "bed2", "bed3", "bed4")
 BLOCKS, MESSAGES = 8, 400
@@ -46,21 +46,12 @@ DASK = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "20s", "DASK_DISTRIBUTED__SCH
 
 
 @dataclass
-class Found:
+class FoundOfFleet(Found):
     """What the kills came to."""
 
-    kills: Counter[str] = field(default_factory=Counter)
-    campaigns: int = 0
-    trials: int = 0
     again: int = 0
     """Trials whose block had begun elsewhere."""
     resumed: int = 0
-    by_machine: Counter[str] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
-
-    @property
-    def all_kills(self) -> int:
-        return sum(self.kills.values())
 
 
 @dataclass
@@ -86,30 +77,17 @@ class Machine:
             self.process.wait()
 
 
-@dataclass
-class FleetSoak:
-    """One campaign after another until enough was killed."""
+@dataclass(kw_only=True)
+class FleetSoak(Soak):
+    """Campaigns of a fleet in namespaces."""
 
-    folder: Path
     places: Path
     lab: Lab
-    wanted: int
-    chance: random.Random
     machines: dict[str, Machine] = field(default_factory=dict)
-    found: Found = field(default_factory=Found)
+    found: FoundOfFleet = field(default_factory=FoundOfFleet)
 
-    def run(self) -> Found:
-        self._set_up()
-        while self.found.all_kills < self.wanted:
-            self.found.campaigns += 1
-            folder = self.folder / str(self.found.campaigns)
-            folder.mkdir()
-            (folder / "suite.yaml").write_text(json.dumps(SUITE))
-            self._to_its_end(folder)
-            print(f"{self.found.campaigns} campaigns, kills: {dict(self.found.kills)}", file=sys.stderr, flush=True)
-        return self.found
-
-    def _set_up(self) -> None:
+    def set_up(self) -> None:
+        """Starts the scheduler and the test-beds, and makes a place for the front."""
         address = self.lab.add("scheduler")
         dask = (
             sys.executable,
@@ -141,7 +119,7 @@ class FleetSoak:
             if not self.machines[name].lives:
                 self.machines[name].start()
 
-    def _to_its_end(self, folder: Path) -> None:
+    def to_its_end(self, folder: Path) -> None:
         run, stored = RunFolder(folder / "run"), set[str]()
         (self.places / "front").mkdir(exist_ok=True)
         while True:
@@ -155,10 +133,7 @@ class FleetSoak:
             )
             front.start()
             self._kill_while_it_runs(front, run)
-            after = {each.id for each in run.stored_trials()} if run.trials_path.exists() else set()
-            if missing := stored - after:
-                self._problem(f"stored trials are gone: {sorted(missing)}")
-            stored = after
+            stored = self.stored_since(run, stored)
             if run.manifest_path.exists() and len(stored) == len(run.read_manifest().trials):
                 break
             self.found.resumed += 1
@@ -170,7 +145,7 @@ class FleetSoak:
         deadline, before = time.monotonic() + PATIENCE_S, self._n_stored(run)
         while front.lives:
             if time.monotonic() > deadline:
-                self._problem(f"no end and no new trial for {PATIENCE_S:.0f} s: {front.log.read_text()[-2000:]}")
+                self.problem(f"no end and no new trial for {PATIENCE_S:.0f} s: {front.log.read_text()[-2000:]}")
                 front.kill()
                 return
             if self.found.all_kills >= self.wanted or not self._wait_for_block(front, deadline):
@@ -218,22 +193,15 @@ class FleetSoak:
             self.found.trials += 1
             self.found.again += any(warning.kind == "elsewhere" for warning in record.warnings)
             beds.setdefault(record.trial.block, set()).add(record.testbed)
-            if record.outcome.kind == "invalid":
-                self.found.by_machine[record.outcome.kind] += 1
-            elif record.outcome.kind != "valid":
-                self._problem(f"{folder.id}: {record.outcome.kind}: {record.outcome.detail}")
-            elif [counts.received for counts in record.counts.subscribers] != [received]:
-                self._problem(f"{folder.id}: {record.counts.subscribers}, and {received} were programmed")
+            received_by = [counts.received for counts in record.counts.subscribers]
+            if self.count(record) and received_by != [received]:
+                self.problem(f"{folder.id}: {record.counts.subscribers}, and {received} were programmed")
         if any(len(names) != 1 for names in beds.values()):
-            self._problem(f"blocks of several test-beds: {beds}")
+            self.problem(f"blocks of several test-beds: {beds}")
         if (run.path / "arriving").exists():
-            self._problem("what arrived is still there")
+            self.problem("what arrived is still there")
         if damaged := analyse(run).damaged:
-            self._problem(f"damaged: {damaged}")
-
-    def _problem(self, text: str) -> None:
-        self.found.problems.append(f"campaign {self.found.campaigns}, kill {self.found.all_kills}: {text}")
-        print(self.found.problems[-1], file=sys.stderr, flush=True)
+            self.problem(f"damaged: {damaged}")
 
     def end(self) -> None:
         """Ends the test-beds as their user does, and says what they left."""
@@ -257,11 +225,12 @@ def main() -> int:
     wanted, seed, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     with ExitStack() as stack:
         places = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mmf", dir="/tmp")))
-        soak = FleetSoak(folder, places, stack.enter_context(lab()), wanted, random.Random(seed))
+        chance = random.Random(seed)
+        soak = FleetSoak(folder=folder, places=places, lab=stack.enter_context(lab()), wanted=wanted, chance=chance)
         stack.callback(soak.end)
-        found = soak.run()
-    print(json.dumps({**vars(found), "all_kills": found.all_kills, "seed": seed}, indent=1))
-    return 1 if found.problems else 0
+        soak.set_up()
+        soak.run([json.dumps(SUITE)])
+    return soak.report(seed)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import json
 import os
 import random
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from middlemark.results.run_folder import RunFolder
 from middlemark.testbed.processes import abandoned
 from middlemark.testbed.processes.remote import CONFIGURATION_VARIABLE
 from soaked_suites import suites
+from soaking import Found, Soak
 from ssh_server import serving, sshd
 from victims import kind_of, victims_of
 
@@ -36,54 +36,26 @@ LONGEST_S = 1.0
 """From the condition to the kill: a trial takes several times as long."""
 FRONT_SHARE = 0.4
 PATIENCE_S = 120.0
-BY_MACHINE = {"invalid"}
-"""What a busy machine makes of a trial that nobody killed anything of."""
 
 
 @dataclass
-class Found:
+class FoundOnMachine(Found):
     """What the kills came to."""
 
-    kills: Counter[str] = field(default_factory=Counter)
-    campaigns: int = 0
-    trials: int = 0
     disturbed: int = 0
-    by_machine: Counter[str] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
-
-    @property
-    def all_kills(self) -> int:
-        return sum(self.kills.values())
+    """Trials of which something was killed."""
 
 
-@dataclass
-class Soak:
-    """One campaign after another until enough was killed."""
+@dataclass(kw_only=True)
+class MachineSoak(Soak):
+    """Campaigns on this machine, and on one that SSH reaches."""
 
-    folder: Path
     mark: str
     machine: Path | None
     """The temporary folder of the machine that SSH reaches, as it is seen from here."""
-    wanted: int
-    chance: random.Random
-    found: Found = field(default_factory=Found)
+    found: FoundOnMachine = field(default_factory=FoundOnMachine)
 
-    def run(self, texts: list[str]) -> Found:
-        while self.found.all_kills < self.wanted:
-            text = texts[self.found.campaigns % len(texts)]
-            self.found.campaigns += 1
-            folder = self.folder / str(self.found.campaigns)
-            folder.mkdir()
-            (folder / "suite.yaml").write_text(text)
-            before = len(self.found.problems)
-            self._to_its_end(folder)
-            # Whoever ends a soak early knows what it came to.
-            print(f"{self.found.campaigns} campaigns, {self.found.all_kills} kills", file=sys.stderr, flush=True)
-            if len(self.found.problems) == before:  # else somebody will want to look
-                shutil.rmtree(folder)
-        return self.found
-
-    def _to_its_end(self, folder: Path) -> None:
+    def to_its_end(self, folder: Path) -> None:
         """Runs it, and goes on with it after each kill of its front."""
         run, disturbed, goes_on = RunFolder(folder / "run"), set[str](), True
         stored: set[str] = set()
@@ -93,15 +65,12 @@ class Soak:
             if goes_on and self.chance.random() < 0.5:
                 abandoned.sweep()  # else the next start does
                 self._check_left("after a sweep")
-            kept = {each.id for each in run.stored_trials()}
-            if missing := stored - kept:
-                self._problem(f"stored trials are gone: {sorted(missing)}")
-            stored = kept
+            stored = self.stored_since(run, stored)
         self._check_left("after the campaign")
         if run.manifest_path.is_file():
             self._check_run(run, disturbed)
         else:
-            self._problem("there is no run")
+            self.problem("there is no run")
 
     def _start(self, folder: Path) -> int:
         front = os.fork()
@@ -136,7 +105,7 @@ class Soak:
             elif status is None:
                 _, status = os.waitpid(front, 0)
             if os.WEXITSTATUS(status) not in {0, 1}:
-                self._problem(f"the front ended with {os.WEXITSTATUS(status)}")
+                self.problem(f"the front ended with {os.WEXITSTATUS(status)}")
             return False
 
     def _await_something(self, front: int) -> int | None:
@@ -149,7 +118,7 @@ class Soak:
             if victims_of(front):
                 return None
             time.sleep(0.005)
-        self._problem(f"nothing to kill for {PATIENCE_S:.0f} s")
+        self.problem(f"nothing to kill for {PATIENCE_S:.0f} s")
         return None
 
     def _kill_another(self, front: int, run: RunFolder) -> set[str]:
@@ -172,16 +141,16 @@ class Soak:
     def _check_lost(self, run: RunFolder, before: set[str]) -> None:
         after = {each.id for each in run.stored_trials()}
         if not before <= after:
-            self._problem(f"the kill of the front lost {sorted(before - after)}")
+            self.problem(f"the kill of the front lost {sorted(before - after)}")
         if (run.path / "manifest.json").exists() and len(_under_way(run)) > 1:
-            self._problem(f"more than one trial was under way: {_under_way(run)}")
+            self.problem(f"more than one trial was under way: {_under_way(run)}")
 
     def _check_left(self, when: str) -> None:
         deadline = time.monotonic() + PATIENCE_S
         while (left := self._left()) and time.monotonic() < deadline:
             time.sleep(0.05)
         if left:
-            self._problem(f"{when}: {left}")
+            self.problem(f"{when}: {left}")
 
     def _left(self) -> dict[str, list[str]]:
         elsewhere = sorted(path.name for path in self.machine.iterdir()) if self.machine else []
@@ -192,19 +161,17 @@ class Soak:
         manifest = run.read_manifest()
         records = {each.id: each.read_record() for each in run.stored_trials()}
         if set(records) != {trial.id for trial in manifest.trials}:
-            self._problem(f"{len(records)} of {len(manifest.trials)} trials are stored")
+            self.problem(f"{len(records)} of {len(manifest.trials)} trials are stored")
         for name, record in records.items():
             self.found.trials += 1
             if name in disturbed:
                 self.found.disturbed += 1
-            elif record.outcome.kind in BY_MACHINE:
-                self.found.by_machine[record.outcome.kind] += 1
-            elif record.outcome.kind != "valid":
-                self._problem(f"{name}, of which nothing was killed: {record.outcome.kind}: {record.outcome.detail}")
+            else:
+                self.count(record)
         if run.report_path.is_file() and run.summary_path.is_file():
             self._check_like_undisturbed(run, records)
         else:
-            self._problem("there is no report")
+            self.problem("there is no report")
 
     def _check_like_undisturbed(self, run: RunFolder, records: Mapping[str, TrialRecord]) -> None:
         """The report has what that of an undisturbed run of the same trials has, and nothing of the disturbed ones."""
@@ -221,11 +188,7 @@ class Soak:
             if row["subject"] == "trial" and row["metric"] == "voluntary_switches_hz" and row["n_trials"]
         }
         if counted != dict(valid):
-            self._problem(f"the report counts {counted}, and valid are {dict(valid)}")
-
-    def _problem(self, text: str) -> None:
-        self.found.problems.append(f"campaign {self.found.campaigns}, kill {self.found.all_kills}: {text}")
-        print(self.found.problems[-1], file=sys.stderr, flush=True)
+            self.problem(f"the report counts {counted}, and valid are {dict(valid)}")
 
 
 def _under_way(run: RunFolder) -> list[str]:
@@ -259,11 +222,11 @@ def main() -> int:
             target = stack.enter_context(serving(keys, ["--mount"], f"mount -t tmpfs tmpfs {temporary}"))
             machine = Path("/proc", (keys / "pid").read_text(), "root", temporary.relative_to("/"))
             os.environ[CONFIGURATION_VARIABLE] = str(keys / "config")
-        found = Soak(folder, mark, machine, wanted, random.Random(seed)).run(list(suites(target)))
+        chance = random.Random(seed)
+        soak = MachineSoak(folder=folder, mark=mark, machine=machine, wanted=wanted, chance=chance)
+        soak.run(list(suites(target)))
         abandoned.sweep()
-    facts = {**vars(found), "all_kills": found.all_kills, "seed": seed}
-    print(json.dumps(facts, indent=1))
-    return 1 if found.problems else 0
+    return soak.report(seed)
 
 
 if __name__ == "__main__":
