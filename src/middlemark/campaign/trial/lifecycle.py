@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
+from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeAlias, TypeVar
 
@@ -40,6 +41,18 @@ CLOSING_NS = 6 * _S
 
 M = TypeVar("M", bound=BaseModel)
 First: TypeAlias = contract.ApplicationFirstMessage | contract.ApplicationFirstFullMessage
+
+
+@dataclass(frozen=True)
+class _Readings:
+    """What conditions and processes had spent at an instant."""
+
+    loads: Mapping[str, Mapping[int, Reading]]
+    """By loaded host, by CPU."""
+    spinners_ns: int
+    """Of CPU time, to keep CPUs awake."""
+    resident_bytes: Mapping[str, int]
+    """By process; read only where faults are to happen."""
 
 
 class Lifecycle:
@@ -115,30 +128,45 @@ class Lifecycle:
         self.window = Window(t0_ns=self.t0_ns or 0, begin_ns=begin_ns, end_ns=end_ns)
         self.environment.testbed.begin(begin_ns)
         self._open_window((*self.specs.applications, *self.specs.services))
-        loads_before = {host: load.read() for host, load in self.environment.loads.items()}
-        spun_before_ns = self.environment.kept_awake.spent_ns() if self.environment.kept_awake else 0
-        before = self.processes.resident_bytes() if self.trial.experiment.timeline else {}
-        faults = asyncio.create_task(self.faults.perform(begin_ns))
-        observing = asyncio.create_task(self.observer.during(self.window))
+        before = self._readings()
+        await self._see_published(self.window)
+        self._note_conditions(before)
+
+    async def _see_published(self, window: Window) -> None:
+        """Has the faults happen and the observer watch until the publishers have sent all."""
+        faults = asyncio.create_task(self.faults.perform(window.begin_ns))
+        observing = asyncio.create_task(self.observer.during(window))
         try:
-            grace_ns = max(PUBLISHING_GRACE_NS, (PUBLISHING_WINDOWS - 1) * windows.window_ns)
-            await self.events.wait(self._unpublished, end_ns + grace_ns)
+            grace_ns = max(PUBLISHING_GRACE_NS, (PUBLISHING_WINDOWS - 1) * (window.end_ns - window.begin_ns))
+            await self.events.wait(self._unpublished, window.end_ns + grace_ns)
             await observing
         finally:
             faults.cancel()
             observing.cancel()
+
+    def _readings(self) -> _Readings:
+        awake = self.environment.kept_awake
+        return _Readings(
+            loads={host: load.read() for host, load in self.environment.loads.items()},
+            spinners_ns=awake.spent_ns() if awake else 0,
+            resident_bytes=self.processes.resident_bytes() if self.trial.experiment.timeline else {},
+        )
+
+    def _note_conditions(self, before: _Readings) -> None:
+        """Notes how far conditions were kept up over the window, and by how much memory grew under faults."""
+        now, awake = self._readings(), self.environment.kept_awake
         self.ended_conditions = tuple(self._ended())
-        if self.environment.kept_awake:
-            spent_ns = self.environment.kept_awake.spent_ns() - spun_before_ns
-            self.kept_awake = KeptAwakeFacts(
-                means=self.environment.kept_awake.means.value, spinners_cpu_ns=max(spent_ns, 0)
-            )
+        if awake:
+            spinners_ns = max(now.spinners_ns - before.spinners_ns, 0)
+            self.kept_awake = KeptAwakeFacts(means=awake.means.value, spinners_cpu_ns=spinners_ns)
         self.loads_reached = {
-            host: _load_reached(load, loads_before[host]) for host, load in self.environment.loads.items()
+            host: _load_reached(load, before.loads[host], now.loads[host])
+            for host, load in self.environment.loads.items()
         }
-        after = self.processes.resident_bytes() if before else {}
-        lasting = before.keys() & after.keys() - set(self.processes.restarted())
-        self.memory_growth_bytes = {name: after[name] - before[name] for name in sorted(lasting)}
+        lasting = before.resident_bytes.keys() & now.resident_bytes.keys() - set(self.processes.restarted())
+        self.memory_growth_bytes = {
+            name: now.resident_bytes[name] - before.resident_bytes[name] for name in sorted(lasting)
+        }
 
     def _ended(self) -> list[str]:
         awake = self.environment.kept_awake.ended() if self.environment.kept_awake else []
@@ -256,8 +284,8 @@ def missing_paths(
     ]
 
 
-def _load_reached(load: CpuLoad, since: Mapping[int, Reading]) -> LoadReached:
-    by_cpu = load.reached_percent(since, load.read())
+def _load_reached(load: CpuLoad, before: Mapping[int, Reading], now: Mapping[int, Reading]) -> LoadReached:
+    by_cpu = load.reached_percent(before, now)
     return LoadReached(
         asked_percent=load.asked_percent, reached_percent=fmean(by_cpu.values()), reached_by_cpu_percent=by_cpu
     )
