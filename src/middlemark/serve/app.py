@@ -31,9 +31,9 @@ from middlemark.analysis.verdicts.judge import Verdict
 from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import digest as means
 from middlemark.report.conclusions.comparison import pair_deliveries, row
-from middlemark.report.elements.setting_words import setting_words
 from middlemark.report.conclusions.history import Setting, in_common, settings
 from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.setting_words import setting_words
 from middlemark.report.output.markup import FILTERS
 from middlemark.report.output.packing import program
 from middlemark.results.files import MOST_PAGE_BYTES, MOST_RECORD_BYTES, is_there, read_bytes, read_chunks

@@ -17,9 +17,7 @@ _NOT_LOADED = re.compile(rb"error while loading shared libraries: ([^:]+):")
 _LAST_LINES = 5
 
 
-def ask(
-    worker: Path, command: str, *, within_s: float, data: bytes = b"", most_bytes: int = MOST_BYTES
-) -> Answer:
+def ask(worker: Path, command: str, *, within_s: float, data: bytes = b"", most_bytes: int = MOST_BYTES) -> Answer:
     """What it says, however it ends; raises WorkerFailed where it can't begin, doesn't end, or says too much."""
     try:
         answer = answer_of([worker, command], within_s=within_s, data=data, most_bytes=most_bytes)

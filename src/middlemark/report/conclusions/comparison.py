@@ -24,7 +24,6 @@ from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.across_machines import AcrossMachines
 from middlemark.analysis.verdicts.difference import Difference, NoDifference
 from middlemark.analysis.verdicts.judge import SHARE_MARGIN, Verdict, direction
-from middlemark.report.elements.setting_words import setting_words
 from middlemark.report.elements.formatting import (
     ABSENT,
     COUNT,
@@ -41,6 +40,7 @@ from middlemark.report.elements.formatting import (
     times,
 )
 from middlemark.report.elements.labels import deliveries_of, delivery_cell
+from middlemark.report.elements.setting_words import setting_words
 from middlemark.report.elements.tables import estimate_cell
 from middlemark.report.internals.machines import across_words
 from middlemark.suite import Dimension

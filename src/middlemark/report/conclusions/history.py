@@ -16,8 +16,8 @@ from rich.text import Text
 
 from middlemark.analysis.compare.history import Change, History
 from middlemark.report.conclusions.comparison import unit_of
-from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words
 from middlemark.report.elements.formatting import factor
+from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words
 from middlemark.suite.metrics import Metric
 from middlemark.suite.yaml.quantity import plural
 

@@ -23,7 +23,6 @@ from middlemark.report.elements.tables import (
 )
 from middlemark.suite.metrics import process_subject
 
-
 CandidateRow = tuple[ExperimentFindings, Row]
 """Whose row it is, and its other cells."""
 
@@ -60,7 +59,7 @@ def metrics_by_process(
     caption: str = "",
 ) -> Table:
     """A metric a column, a row for each process that has any of them."""
-    rows = (
+    rows: Iterable[CandidateRow] = (
         (candidate, (subject.removeprefix(process_subject("")), *metric_cells(columns, candidate, subject)))
         for candidate in candidates
         for subject in processes_with({column.metric for column in columns}, candidate)

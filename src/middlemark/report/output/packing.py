@@ -23,9 +23,9 @@ import vl_convert
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.errors import StoreError
-from middlemark.report.elements.setting_words import distinguishing
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.labels import Series
+from middlemark.report.elements.setting_words import distinguishing
 from middlemark.results.files import read_bytes, write_text
 
 MOST_BYTES = 1 << 24

@@ -137,7 +137,7 @@ def rate_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
     subject = comparison.setting.subject
     fills = any(candidate.estimate(subject, FILLING.metric) for candidate in comparison.experiments)
     measured = (*RATES, FILLING) if fills else RATES
-    rows = (
+    rows: Iterable[CandidateRow] = (
         (
             candidate,
             (
