@@ -22,6 +22,7 @@ from middlemark.report.conclusions.comparison import comparison_data as compared
 from middlemark.report.conclusions.comparison import pair_deliveries, row, unit_of
 from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.plain_text import markdown_text, plain_text
+from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words
 from middlemark.suite.yaml.quantity import plural
 
 _STYLES = {Judgement.REFUTED: "bold red", Judgement.HOLDS: "green", Judgement.UNDECIDED: "yellow"}
@@ -46,15 +47,22 @@ def headline(conditions: Sequence[JudgedCondition]) -> str:
 
 def _setting(condition: JudgedCondition) -> str:
     pair = condition.compared.pair
-    return f"{pair.names[1]} against {pair.names[0]}, {pair.setting}"
+    return f"{pair.names[1]} against {pair.names[0]}, {setting_words(pair.setting)}"
+
+
+def _condition_words(judged: JudgedCondition) -> str:
+    """The condition, with its stream where the setting's words don't name that."""
+    stream, setting = judged.compared.stream or "", judged.compared.pair.setting
+    is_said = f"workload={stream}" in FACTOR_BOUNDARY.split(setting)
+    return judged.condition.text if is_said else f"{stream} {judged.condition.text}".strip()
 
 
 def _cells(judged_condition: JudgedCondition) -> tuple[str, str, str, str]:
     """The condition, both sides, and their difference or why there is none."""
     shown = row(judged_condition.compared)
     base, head = (value if value == ABSENT else f"{value} {shown.unit}" for value in (shown.first, shown.second))
-    condition = f"{judged_condition.compared.stream or ''} {judged_condition.condition.text}".strip()
-    return condition, base, head, judged_condition.result.reason or _against_words(judged_condition) or shown.difference
+    difference = judged_condition.result.reason or _against_words(judged_condition) or shown.difference
+    return _condition_words(judged_condition), base, head, difference
 
 
 def _against_words(condition: JudgedCondition) -> str:
@@ -74,7 +82,7 @@ def print_gated(conditions: Sequence[JudgedCondition], console: Console) -> None
         console.print(Text(setting, "bold"))
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
         for heading in _HEADINGS:
-            table.add_column(heading, overflow="fold", no_wrap=not heading)
+            table.add_column(heading, overflow="fold", no_wrap=heading in {"", "fails if"})
         for condition in of_setting:
             table.add_row(
                 *map(Text, _cells(condition)),
@@ -117,8 +125,9 @@ def junit(conditions: Sequence[JudgedCondition], pairs: Pairs) -> str:
     suite = TestSuite("middlemark gate")
     for condition in conditions:
         _, base, head, difference = _cells(condition)
-        of_what = plain_text(f"{_setting(condition)} {condition.compared.stream or ''}".strip())
-        case = TestCase(plain_text(condition.condition.text), classname=of_what, time=0.0)
+        pair = condition.compared.pair
+        of_what = f"{pair.names[1]} against {pair.names[0]}, {pair.setting} {condition.compared.stream or ''}"
+        case = TestCase(plain_text(condition.condition.text), classname=plain_text(of_what.strip()), time=0.0)
         words = plain_text(f"base {base}, head {head}: {difference}")
         if condition.result.judgement is Judgement.REFUTED:
             case.result = [Failure(words, "gate")]
