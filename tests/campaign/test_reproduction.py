@@ -13,6 +13,7 @@ from middlemark.errors import StoreError
 from middlemark.results.manifest import Reproduction
 from middlemark.results.progress import Event, TrialFinished
 from middlemark.results.run_folder import ReproductionFolder, RunFolder
+from middlemark.suite import Inventory, Machine
 from middlemark.suite.papers import Extent, LoadedPaper, load_paper
 from staged import own_machine
 from staged_paper import stage_paper
@@ -39,6 +40,18 @@ def test_what_is_not_installed_is_left_out_with_the_reason(paper: LoadedPaper) -
     assert planned.experiments("elsewhere") == ()
     assert len(planned.trials) == 8
     assert planned.duration_ns == planned.duration_of_ns("messages") > 0
+
+
+def test_a_suite_without_its_machines_is_never_run(paper: LoadedPaper, tmp_path: Path) -> None:
+    on_hosts = dict(paper.texts) | {"messages.yaml": paper.texts["messages.yaml"] + "topologies: [D1-1]\n"}
+    inventory = Inventory(machines=(Machine(ssh="car"),))
+    planned = plan_paper(replace(paper, texts=on_hosts), Extent.QUICK, inventory)
+    assert planned.orders == {}
+    assert planned.not_run["messages"] == "D1-1: it has 2 hosts, and the inventory has 1 machine"
+    reproduce_new(tmp_path / "out", planned)
+    assert ReproductionFolder(tmp_path / "out").read().machines == inventory.machines
+    resume_paper(ReproductionFolder(tmp_path / "out"))
+    assert not (tmp_path / "out/messages").exists()
 
 
 def test_a_paper_runs_into_a_folder_and_goes_on_where_trials_are_missing(paper: LoadedPaper, tmp_path: Path) -> None:

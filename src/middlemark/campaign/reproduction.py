@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from middlemark.campaign.campaign import resume_run, run_new
 from middlemark.campaign.order import Order, available_workers, left_out_of, order_suite
-from middlemark.errors import EnvironmentUnusable, Interrupted
+from middlemark.errors import EnvironmentUnusable, Interrupted, UsageError
 from middlemark.plan import Experiment, Trial, campaign_duration_ns
 from middlemark.results.manifest import Reproduction
 from middlemark.results.progress import Event, Observer, TrialFinished
 from middlemark.results.run_folder import ReproductionFolder
-from middlemark.suite import DeploymentKind, Observation
+from middlemark.suite import DeploymentKind, Inventory, LoadedSuite, Observation, suite_on_machines
 from middlemark.suite.papers import Extent, LoadedPaper
 from middlemark.testbed import capabilities, observers
 from middlemark.testbed.hosts import container
@@ -37,6 +37,9 @@ class PlannedPaper:
     """Middlewares that the paper measured and that have no worker here, with the reason."""
     not_run: Mapping[str, str]
     """Suites of which nothing can run here, with the reason."""
+    left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By suite: topologies that the machines of an inventory can't be, with the reason."""
+    inventory: Inventory | None = None
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -59,20 +62,37 @@ class PlannedPaper:
         return tuple(by_id.values())
 
 
-def plan_paper(paper: LoadedPaper, extent: Extent) -> PlannedPaper:
-    """Plans every suite of a paper."""
+def plan_paper(paper: LoadedPaper, extent: Extent, inventory: Inventory | None = None) -> PlannedPaper:
+    """Plans every suite of a paper, with the machines of an inventory for its hosts where there is one."""
     workers, unfit = available_workers()
-    suites = {suite.suite: paper.suite(suite.suite, extent) for suite in paper.paper.suites}
-    orders, not_run = {}, {}
+    orders, not_run, left_out = {}, {}, {}
     missing: dict[str, str] = {}
-    for name, loaded in suites.items():
-        left_out = left_out_of(loaded.suite.middlewares, workers, unfit)
-        missing |= left_out
-        if all(choice.middleware in left_out for choice in loaded.suite.middlewares):
+    for name in [suite.suite for suite in paper.paper.suites]:
+        loaded = paper.suite(name, extent)
+        not_installed = left_out_of(loaded.suite.middlewares, workers, unfit)
+        missing |= not_installed
+        if all(choice.middleware in not_installed for choice in loaded.suite.middlewares):
             not_run[name] = "none of its middlewares is installed"
-        else:
+        elif inventory is None:
             orders[name] = order_suite(loaded, [], None)
-    return PlannedPaper(paper, extent, orders, missing, not_run)
+        else:
+            order, left_out[name] = _on_machines(loaded, inventory)
+            if isinstance(order, Order):
+                orders[name] = order
+            else:
+                not_run[name] = order
+    return PlannedPaper(paper, extent, orders, missing, not_run, left_out, inventory)
+
+
+def _on_machines(loaded: LoadedSuite, inventory: Inventory) -> tuple[Order | str, dict[str, str]]:
+    """The order of a suite on these machines, or why nothing of it can run there; and the topologies left out."""
+    placed, left_out = suite_on_machines(loaded, inventory)
+    if placed is None:
+        return "; ".join(f"{topology}: {reason}" for topology, reason in left_out.items()), left_out
+    try:
+        return order_suite(placed, [], None), left_out
+    except UsageError as refused:
+        return refused.text, left_out
 
 
 def lacking(trials: Sequence[Trial]) -> dict[str, str]:
@@ -106,6 +126,8 @@ def reproduce_new(path: Path, planned: PlannedPaper, observer: Observer | None =
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         not_installed=dict(planned.not_installed),
         not_run=dict(planned.not_run),
+        left_out={suite: dict(reasons) for suite, reasons in planned.left_out.items() if reasons},
+        machines=planned.inventory.machines if planned.inventory else (),
     )
     folder = ReproductionFolder.created(path, reproduction)
     _run_missing(folder, reproduction, planned, observer)
@@ -114,7 +136,8 @@ def reproduce_new(path: Path, planned: PlannedPaper, observer: Observer | None =
 def resume_paper(folder: ReproductionFolder, observer: Observer | None = None, *, across: bool = False) -> None:
     """Runs what a folder still lacks: the missing trials of suites that had begun, and the suites after them."""
     reproduction = folder.read()
-    planned = plan_paper(reproduction.paper, reproduction.extent)
+    inventory = Inventory(machines=reproduction.machines) if reproduction.machines else None
+    planned = plan_paper(reproduction.paper, reproduction.extent, inventory)
     stored = folder.stored_runs(reproduction)
     to_come = [name for name in planned.orders if name not in stored]
     with _told_how_to_resume(folder):

@@ -65,6 +65,12 @@ Across = Annotated[
     bool,
     typer.Option("--across", help="Continue although build, libraries, kernel or machine differ; this is recorded."),
 ]
+Hosts = Annotated[
+    Path | None,
+    typer.Option(
+        "--hosts", metavar="FILE", help="Machines, reached by SSH, that take the place of hosts in namespaces."
+    ),
+]
 Trust = Annotated[bool, typer.Option("--trust", help="Read a run folder that belongs to another user.")]
 
 

@@ -15,10 +15,10 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from middlemark.plan import Caution, Experiment, Trial
 from middlemark.results.record import FORMAT_VERSION
-from middlemark.suite import Model
+from middlemark.suite import Machine, Model
 from middlemark.suite.claims.parser import ClaimText
 from middlemark.suite.papers import Extent, LoadedPaper, paper_of
-from middlemark.suite.yaml.model import Count, ExperimentId, MiddlewareName, Name, StreamName, TestbedName
+from middlemark.suite.yaml.model import Count, ExperimentId, MiddlewareName, Name, StreamName, TestbedName, TopologyName
 
 
 def _day(text: str) -> str:
@@ -202,6 +202,10 @@ class Reproduction(Model):
     """Middlewares of the paper without a worker here, each with the reason."""
     not_run: dict[Name, str] = {}
     """Suites of which nothing can run here, each with the reason."""
+    left_out: dict[Name, dict[TopologyName, str]] = {}
+    """By suite: topologies that these machines can't be, each with the reason."""
+    machines: tuple[Machine, ...] = ()
+    """What its hosts were, where an inventory was given."""
 
     @property
     def paper(self) -> LoadedPaper:

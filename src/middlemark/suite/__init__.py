@@ -39,6 +39,7 @@ from middlemark.suite.load import (
     LoadedSuite,
     load_claims,
     load_demand,
+    load_inventory,
     load_suite,
     load_topologies,
     parse_demand,
@@ -49,12 +50,14 @@ from middlemark.suite.load import (
     shipped_timelines,
     shipped_topologies,
     shipped_workloads,
+    suite_on_machines,
 )
 from middlemark.suite.measurement import Capture, Disturbance, Observation, Precision, Recording, Search, Stop, Windows
 from middlemark.suite.metrics import Dimension
 from middlemark.suite.suite import ALL_MIDDLEWARES, NOT_SET, Exclusion, MiddlewareChoice, OptionValue, Suite
 from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice
 from middlemark.suite.topology.impairment import Impairment, Step, Trace
+from middlemark.suite.topology.inventory import Inventory, Machine
 from middlemark.suite.topology.link import LinkSettings, Mobility, PathLoss
 from middlemark.suite.topology.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
 from middlemark.suite.workload.compute import Compute, Distribution
@@ -126,11 +129,13 @@ __all__ = [
     "Host",
     "HostKind",
     "Impairment",
+    "Inventory",
     "Link",
     "LinkSettings",
     "LoadedDemand",
     "LoadedHosts",
     "LoadedSuite",
+    "Machine",
     "MiddlewareChoice",
     "Mobility",
     "Model",
@@ -175,6 +180,7 @@ __all__ = [
     "factor_text",
     "load_claims",
     "load_demand",
+    "load_inventory",
     "load_suite",
     "load_topologies",
     "magnitude",
@@ -189,4 +195,5 @@ __all__ = [
     "shipped_topologies",
     "shipped_workloads",
     "stream_between",
+    "suite_on_machines",
 ]

@@ -5,7 +5,7 @@ files that it names, and shipped files are read.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -22,6 +22,7 @@ from middlemark.suite.conditions import Timeline
 from middlemark.suite.demand import Demand
 from middlemark.suite.suite import Suite
 from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice, is_counted
+from middlemark.suite.topology.inventory import Inventory, on_machines
 from middlemark.suite.topology.topology import Topology
 from middlemark.suite.workload.workload import Workload
 from middlemark.suite.yaml.document import Document, read_document
@@ -119,6 +120,22 @@ def _topologies_of(file: str) -> tuple[TopologyChoice, ...]:
         return parse_suite(text, file=file, suite_files=SuiteFiles(Path(file).parent)).topologies
     context = _context() | {"suite_files": SuiteFiles(Path(file).parent)}
     return _validate(TypeAdapter(Many[TopologyChoice]), document, context)
+
+
+def load_inventory(file: str) -> Inventory:
+    """The machines of a lab, from a file."""
+    document = read_document(_read_file(file, "an inventory of machines", ()), file=file)
+    return _validate(TypeAdapter(Inventory), document, {}, "`machines`, a list with `ssh: user@address` each")
+
+
+def suite_on_machines(loaded: LoadedSuite, inventory: Inventory) -> tuple[LoadedSuite | None, dict[str, str]]:
+    """A suite with machines for its hosts, and by topology why one is left out; no suite where none is left."""
+    choices, shipped = loaded.suite.topologies, shipped_topologies()
+    text, left_out = on_machines(loaded.text, choices, inventory, shipped, file=loaded.file)
+    if text is None:
+        return None, left_out
+    suite = parse_suite(text, file=loaded.file, suite_files=SuiteFiles.stored(loaded.files))
+    return replace(loaded, text=text, suite=suite), left_out
 
 
 def load_claims(file: str) -> tuple[Claim, ...]:

@@ -39,6 +39,16 @@ def test_a_dry_run_says_what_runs_what_can_not_and_what_stays_open() -> None:
     assert not Path("runs").exists()
 
 
+def test_the_plan_says_what_needs_more_machines() -> None:
+    suite = Path("paper/messages.yaml")
+    suite.write_text(suite.read_text() + "topologies: [C1-1, D1-1]\n")
+    Path("hosts.yaml").write_text("machines: [{ssh: car}]\n", encoding="utf-8")
+    done = middlemark("reproduce", "paper", "--dry-run", "--hosts", "hosts.yaml")
+    reason = "not here: messages, D1-1: it has 2 hosts, and the inventory has 1 machine"
+    assert reason in " ".join(done.stdout.split())
+    assert "3 trials, about" in done.stdout
+
+
 def test_the_plan_is_data_too() -> None:
     planned = json.loads(middlemark("reproduce", "paper", "--full", "--dry-run", "--json").stdout)
     assert planned["suites"] == {"messages": {"experiments": 2, "trials": 8}}

@@ -11,7 +11,7 @@ import pytest
 from inline_snapshot import snapshot
 from rich.console import Console
 
-from middlemark.cli.measure.run import print_plan
+from middlemark.cli.measure.plan import print_plan
 from middlemark.errors import ExitCode
 from middlemark.plan import plan_trials
 from middlemark.suite import load_suite
@@ -122,6 +122,16 @@ reliability best_effort, history keep_all, durability volatile, congestion drop,
 placement separate, cpus spread, scheduling other, spin 0 ns, keep_awake true
 2 experiments × 5 trials = 10 trials in 5 blocks, about 0 min 16 s\
 """)
+
+
+def test_machines_of_an_inventory_are_hosts_and_too_few_are_told() -> None:
+    placed = suite(suite_text(topology="[C1-1, D1-1, D1-3]"))
+    Path("hosts.yaml").write_text("machines: [{ssh: car}, {ssh: box}]\n", encoding="utf-8")
+    done = middlemark("run", placed, "--hosts", "hosts.yaml", "--dry-run", "--json")
+    assert "the topology D1-3 is left out: it has 4 hosts, and the inventory has 2 machines" in done.stderr
+    planned = [trial["experiment"] for trial in json.loads(done.stdout)]
+    assert {each["topology"] for each in planned} == {"C1-1", "D1-1"}
+    assert {host["ssh"] for each in planned for host in each["hosts"] if each["topology"] == "D1-1"} == {"car", "box"}
 
 
 def test_a_dry_run_of_one_trial_speaks_of_one() -> None:

@@ -35,13 +35,14 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     """Find the middlewares that meet an application's requirements: run its streams on each, judge and rank them."""
     from middlemark.campaign.order import order_demand
     from middlemark.cli.measure import run as run_command
+    from middlemark.cli.measure.plan import show_plan
     from middlemark.suite import load_demand
 
     if recording is not None:
         _derive(application, recording)
     order = order_demand(load_demand(str(application)), only or [], trials)
     if dry_run:
-        run_command.show_plan(order, as_json)
+        show_plan(order, as_json)
         return
     folder = out or run_command.new_folder(order.name)
     run_command.carry_out(folder, order, as_json)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import arguments
-from middlemark.cli.arguments import Across, Trust
+from middlemark.cli.arguments import Across, Hosts, Trust
 from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     resume: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Continue this reproduction, and make its report again.")
     ] = None,
+    hosts: Hosts = None,
     across: Across = False,
     trust: Trust = False,
     dry_run: Annotated[
@@ -50,13 +51,15 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     """Measure a published evaluation again: its findings judged anew, its values beside ours."""
     from middlemark.campaign.reproduction import plan_paper, reproduce_new
     from middlemark.cli.measure.run import new_folder, watched
+    from middlemark.suite import load_inventory
     from middlemark.suite.papers import Extent, load_paper
 
-    _check(paper, resume, dry_run=dry_run, out=out)
+    _check(paper, resume, dry_run=dry_run, fresh={"--out": out, "--hosts": hosts})
     if resume is not None:
         _resume(resume, across=across, trust=trust, as_json=as_json)
         return
-    planned = plan_paper(load_paper(paper or ""), Extent.FULL if full else Extent.QUICK)
+    inventory = load_inventory(str(hosts)) if hosts else None
+    planned = plan_paper(load_paper(paper or ""), Extent.FULL if full else Extent.QUICK, inventory)
     if dry_run:
         _show_plan(planned, as_json)
         return
@@ -65,13 +68,14 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     _show(path, trust=trust, as_json=as_json)
 
 
-def _check(paper: str | None, resume: Path | None, *, dry_run: bool, out: Path | None) -> None:
+def _check(paper: str | None, resume: Path | None, *, dry_run: bool, fresh: "Mapping[str, Path | None]") -> None:
     from middlemark.errors import UsageError
 
     if paper is None and resume is None:
         raise UsageError("no paper is named", remedy="`middlemark list papers` shows them")
-    if resume is not None and (paper is not None or dry_run or out is not None):
-        problem = "--resume continues what was planned and can't be combined with a paper, --out or --dry-run"
+    given = [name for name, value in fresh.items() if value is not None]
+    if resume is not None and (paper is not None or dry_run or given):
+        problem = "--resume continues what was planned and can't be combined with a paper, --out, --hosts or --dry-run"
         raise UsageError(problem, remedy=f"middlemark reproduce --resume {resume}")
 
 
@@ -113,6 +117,7 @@ def _plan_data(
         },
         "not_installed": dict(planned.not_installed),
         "not_run": dict(planned.not_run),
+        "left_out": _left_out(planned),
         "not_possible_here": dict(missing),
         "claims_not_measured": {str(number): n for number, n in open_claims.items()},
     }
@@ -136,7 +141,7 @@ def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_clai
     console.print(
         f"{len(planned.trials)} trials, about {_minutes(planned.duration_ns)}, and longer where messages are lost"
     )
-    for part, reason in {**planned.not_installed, **planned.not_run, **missing}.items():
+    for part, reason in {**planned.not_installed, **planned.not_run, **_left_out(planned), **missing}.items():
         console.print(Text(f"not here: {part}: {reason}", "yellow"))
     for finding in planned.paper.paper.findings:
         n = open_claims[finding.finding]
@@ -145,6 +150,16 @@ def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_clai
         elif n:
             text = f"finding {finding.finding} can't hold: {n} of {len(finding.claims)} claims are not measured so"
             console.print(Text(text, "dim"))
+
+
+def _left_out(planned: "PlannedPaper") -> dict[str, str]:
+    """By suite and topology: why the machines of the inventory can't be it."""
+    return {
+        f"{suite}, {topology}": reason
+        for suite, reasons in planned.left_out.items()
+        if suite in planned.orders
+        for topology, reason in reasons.items()
+    }
 
 
 def _minutes(duration_ns: int) -> str:

@@ -127,6 +127,8 @@ def suites_table(reproduced: ReproducedPaper) -> Table:
             if candidate.not_applicable
         )
         numbers = (len(run.experiments), run.n_trials, len(run.missing))
+        left_out = reproduced.reproduction.left_out.get(suite.suite, {})
+        reasons |= dict.fromkeys(f"{topology}: {reason}" for topology, reason in left_out.items())
         link = Cell("report", link=f"{suite.suite}/report.html")
         rows.append((Cell(suite.suite), link, *(Cell(float(number)) for number in numbers), Cell("; ".join(reasons))))
     return table("Suites", columns, rows)

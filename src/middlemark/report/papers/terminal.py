@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich import box
 from rich.console import Console
 from rich.table import Table as Grid
@@ -12,6 +14,7 @@ from middlemark.analysis.decisions.paper_findings import JudgedExplanation, Repr
 from middlemark.report.conclusions.claims import STYLES, as_data
 from middlemark.report.conclusions.comparison import json_values
 from middlemark.report.papers.tables import agreement_words, came_to, explained_by, headline, what_decides
+from middlemark.results.manifest import Reproduction
 from middlemark.suite.yaml.quantity import plural
 
 
@@ -36,10 +39,16 @@ def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
         for correlation in compared.correlations:
             if correlation.value is not None:
                 console.print(Text(f"  {_words(correlation)}"))
-    for name, reason in reproduced.reproduction.not_installed.items():
-        console.print(Text(f"{name} is left out: {reason}", "yellow"))
-    for name, reason in reproduced.reproduction.not_run.items():
-        console.print(Text(f"suite {name} was not run: {reason}", "yellow"))
+    for line in _left_out(reproduced.reproduction):
+        console.print(Text(line, "yellow"))
+
+
+def _left_out(reproduction: Reproduction) -> Iterator[str]:
+    """What of the paper was not measured, with the reason."""
+    yield from (f"{name} is left out: {reason}" for name, reason in reproduction.not_installed.items())
+    yield from (f"suite {name} was not run: {reason}" for name, reason in reproduction.not_run.items())
+    for suite, reasons in reproduction.left_out.items():
+        yield from (f"suite {suite}, topology {topology} is left out: {reason}" for topology, reason in reasons.items())
 
 
 def _words(correlation: Correlation) -> str:

@@ -7,7 +7,6 @@ what was measured word for word.
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -15,18 +14,15 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
-from ruamel.yaml import YAML
 
 from middlemark.errors import SuiteError, UsageError
 from middlemark.suite.load import LoadedSuite, parse_suite
 from middlemark.suite.papers.paper import Extent, Paper, PublishedValue, read_values
-from middlemark.suite.yaml.document import read_document
+from middlemark.suite.yaml.document import read_document, text_of
 from middlemark.suite.yaml.model import closest_first, explain, within
 
 _SHIPPED = resources.files("middlemark.suite") / "shipped" / "papers"
 _PAPER_FILE = "paper.yaml"
-_WIDE = 4096
-"""No line of a suite is folded."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +47,8 @@ class LoadedPaper:
         file = f"{name}.yaml"
         data = read_document(self.texts[file], file=file).data
         data.update(entry.keys_of(extent))
-        out = io.StringIO()
-        yaml = YAML(typ="rt")
-        yaml.width = _WIDE
-        yaml.dump(data, out)
-        return LoadedSuite(file=file, text=out.getvalue(), suite=parse_suite(out.getvalue(), file=file))
+        text = text_of(data)
+        return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file))
 
 
 def shipped_paper_names() -> tuple[str, ...]:

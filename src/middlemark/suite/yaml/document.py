@@ -4,6 +4,7 @@ It refuses invalid YAML and what a suite does not need: several documents, tags,
 `load` interprets the data.
 """
 
+import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ from middlemark.errors import SuiteError
 
 _MOST_CHARACTERS = 1_000_000
 _DEEPEST = 20
+_WIDE = 4096
+"""No line that is written is folded."""
 
 KeyPath = tuple[str | int, ...]
 Place = tuple[int, int]
@@ -78,6 +81,15 @@ def read_document(text: str, *, file: str) -> Document:
     except TypeError as error:  # that is how the parser refuses to hash it
         raise SuiteError("a mapping or a list can't be a key", file=file) from error
     return Document(file=file, text=text, data=data)
+
+
+def text_of(data: object) -> str:
+    """Data that was read and changed, as YAML again, with the comments that it had."""
+    out = io.StringIO()
+    yaml = YAML(typ="rt")
+    yaml.width = _WIDE
+    yaml.dump(data, out)
+    return out.getvalue()
 
 
 def _check_events(text: str, file: str) -> None:
