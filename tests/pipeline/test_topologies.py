@@ -72,6 +72,17 @@ def test_two_publishers_reach_two_subscribers_on_four_hosts(campaign: Campaign, 
     assert len(record.counts.subscribers) == 4
 
 
+@pytest.mark.parametrize("middleware", built("zenoh", "vsomeip"))
+@pytest.mark.parametrize("reliability", ["reliable", "best_effort"])
+def test_servers_answer_clients_of_other_hosts(campaign: Campaign, middleware: str, reliability: str) -> None:
+    (record,) = campaign(
+        f"middlewares: {middleware}\nqos: {{reliability: {reliability}}}\ntopologies: D2-2\n"
+        "workloads: {workload: ask, pattern: request_response, size: 64 B, rate: 50 Hz}"
+    )
+    assert is_complete(record), record.outcome
+    assert len(record.counts.subscribers) == 4
+
+
 @pytest.mark.parametrize("middleware", built("zenoh", "mqtt"))
 @pytest.mark.parametrize("topology", ["brokered-1", "brokered-2", "routed-3"])
 def test_services_carry_messages_between_networks(campaign: Campaign, middleware: str, topology: str) -> None:

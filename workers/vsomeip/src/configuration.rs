@@ -39,6 +39,8 @@ pub(crate) struct Node<'a> {
     pub(crate) is_between_hosts: bool,
     /// Where service discovery sends to instead of by multicast; only the routing manager's does.
     pub(crate) broadcast: Option<Ipv4Addr>,
+    /// Its host's number within the trial; only the routing manager's counts, which gives its host's clients their identifiers.
+    pub(crate) host: Option<u16>,
     /// Beyond which a queue drops messages; none: never, as shipped.
     pub(crate) queue_limit_bytes: Option<u64>,
     /// The worker's options.
@@ -71,6 +73,7 @@ impl Node<'_> {
         self.add_tuning(whole);
         if self.is_between_hosts {
             whole.insert("services".into(), self.services());
+            self.add_client_prefix(whole);
         }
         configuration
     }
@@ -120,6 +123,14 @@ impl Node<'_> {
             discovery["multicast"] = address.to_string().into();
         }
         discovery
+    }
+
+    /// As shipped the clients of all hosts have the same identifiers, and a response goes to whom of its server's host has its
+    /// client's.
+    fn add_client_prefix(&self, whole: &mut Map<String, Value>) {
+        if let Some(host) = self.host {
+            whole.insert("diagnosis".into(), format!("{:#04x}", host + 1).into());
+        }
     }
 
     fn add_tuning(&self, whole: &mut Map<String, Value>) {

@@ -39,6 +39,7 @@ impl RoutingManager {
             rendezvous: &spec.rendezvous,
             is_between_hosts,
             broadcast,
+            host: Some(spec.index),
             queue_limit_bytes: (spec.congestion == Congestion::Drop).then(|| spec.queued_bytes()),
             options,
         };
@@ -50,6 +51,13 @@ impl RoutingManager {
                 format!(
                     "{}, necessary: the trial's own (as shipped: 30490)",
                     discovery_port(&spec.rendezvous)
+                ),
+            );
+            settings.insert(
+                "diagnosis".into(),
+                format!(
+                    "{:#04x}, necessary: the host's own, so that no two clients have one identifier (as shipped: 0x01)",
+                    spec.index + 1
                 ),
             );
             settings.insert(

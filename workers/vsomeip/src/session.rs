@@ -35,6 +35,7 @@ impl VsomeipSession {
             rendezvous: &spec.rendezvous,
             is_between_hosts: carriage::is_between_hosts(spec),
             broadcast: None,
+            host: None,
             queue_limit_bytes: carriage::queue_limit_bytes(context.channels),
             options: context.options,
         };

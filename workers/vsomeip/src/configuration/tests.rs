@@ -35,6 +35,7 @@ fn render_with(address: &str, is_between_hosts: bool, broadcast: Option<Ipv4Addr
         rendezvous: &rendezvous(),
         is_between_hosts,
         broadcast,
+        host: Some(1),
         queue_limit_bytes: None,
         options,
     };
@@ -106,6 +107,10 @@ fn between_hosts_every_port_but_the_last_is_a_service_and_the_last_is_discovery(
             "offer_debounce_time": "10",
             "max_remote_subscribers": "255",
         })
+    );
+    assert_eq!(
+        rendered["diagnosis"], "0x02",
+        "another identifier than a client of the first host"
     );
     assert_eq!(rendered["npdu-default-timings"]["debounce-time-response"], "0");
     assert_eq!(rendered["npdu-default-timings"]["max-retention-time-response"], "0");
