@@ -11,7 +11,7 @@ STAMPS := $(CARGO_TARGET_DIR)/stamps
 SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -path '*/tests/*' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help quick setup workers test check check-python check-rust check-schemas check-supply check-docs test-python test-rust test-guest fuzz soak soak-fleet \
+.PHONY: help quick setup workers test check check-python check-rust check-cpp check-schemas check-supply check-docs test-python test-rust test-guest fuzz soak soak-fleet \
 	sanitize conformance conformance-debian13 format schemas papers requirements sbom docs dist test-dist bench bench-peers bench-analysis clean
 
 help: ## this list
@@ -107,11 +107,14 @@ soak-fleet: setup ## kill test-beds, scheduler and front of a fleet in namespace
 	@folder=$$(mktemp -d) && PYTHONPATH=$(SOAKS):tests/pipeline $(BIN)/python tests/pipeline/kills/fleet_soak.py $(FLEET_KILLS) $(SOAK_SEED) $$folder \
 		&& rm -rf $$folder || { echo "what it found is in $$folder"; exit 1; }
 
-check: check-rust check-python check-schemas check-supply check-docs ## formats, lints, types, layers, schemas, what others supply, documentation
+check: check-rust check-cpp check-python check-schemas check-supply check-docs ## formats, lints, types, layers, schemas, what others supply, documentation
 
 check-rust: setup
 	cargo fmt --check
 	$(PYTHON) setup/workers.py lint
+
+check-cpp: setup
+	@bench/peers/programs/build.sh --check
 
 check-python: setup
 	$(BIN)/ruff format --check .
@@ -132,6 +135,7 @@ check-docs: setup
 
 bench: setup ## the harness's own cost and error, and the baselines beside bare loops
 	cargo run --release --locked --quiet -p middlemark-bench
+	cargo build --release --locked --quiet -p middlemark-worker-iceoryx2 -p middlemark-reference-iceoryx2 || true
 	$(BIN)/python bench/instructions.py
 	$(BIN)/python bench/known_answers.py
 

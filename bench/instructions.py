@@ -3,21 +3,27 @@
     python bench/instructions.py
 
 It needs valgrind, and the executable that `make bench` builds. Callgrind counts a run with some messages and one with
-twice as many: the difference has neither start nor end in it.
+twice as many: the difference has neither start nor end in it. Beside ours are those of a library that takes little more.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-PROGRAM = Path(__file__).resolve().parents[1] / "target" / "release" / "middlemark-bench"
+ROOT = Path(__file__).resolve().parents[1]
+BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+OURS = BUILT / "middlemark-bench"
+ICEORYX2 = BUILT / "middlemark-reference-iceoryx2"
 PIECES = {
-    "clock": "reading the clock",
-    "receive": "receiving: stamp, count and record a sample",
-    "publish": "publishing 64 B: body, header, stamps, record",
+    "reading the clock": (OURS, "clock"),
+    "receiving: stamp, count and record a sample": (OURS, "receive"),
+    "publishing 64 B: body, header, stamps, record": (OURS, "publish"),
+    "iceoryx2 alone: 64 B sent and taken": (ICEORYX2, "polling"),
+    "iceoryx2 alone: the same with an event": (ICEORYX2, "own_thread"),
 }
 MESSAGES = 20_000
 
@@ -27,12 +33,15 @@ def main() -> None:
         print("instructions: not available: valgrind is not installed: sudo apt-get install valgrind")
         return
     print("| of each message | instructions |\n| --- | ---: |")
-    for piece, words in PIECES.items():
-        each = (counted(piece, 2 * MESSAGES) - counted(piece, MESSAGES)) / MESSAGES
+    for words, (program, piece) in PIECES.items():
+        if not program.exists():
+            print(f"| {words} | not counted: {program.name} is not built |")
+            continue
+        each = (counted(program, piece, 2 * MESSAGES) - counted(program, piece, MESSAGES)) / MESSAGES
         print(f"| {words} | {each:.0f} |", flush=True)
 
 
-def counted(piece: str, messages: int, program: Path = PROGRAM) -> int:
+def counted(program: Path, piece: str, messages: int) -> int:
     """All instructions of a run."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program), piece, str(messages)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stderr

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")/sanitize"
 host="$(rustc -vV | sed -n 's/^host: //p')"
 # Workers whose library calls back into a shim of ours.
-shims=(fastdds)
+shims=(fastdds cyclonedds vsomeip opendds)
 # Workers of which every line is compiled here: ThreadSanitizer takes what it does not see for a race.
 whole=(tcp uds shm synthetic)
 # What such a worker lives through: whole lives, ends of every kind, starts that fail.
@@ -40,11 +40,13 @@ thread() {
   return $status
 }
 
-# instrumented KIND COMMAND…: cargo's command over Rust, C and C++ alike.
+# instrumented KIND COMMAND…: cargo's command over Rust, C and C++ alike. The flags go by the target's name, so that only what is
+# linked statically has them: vSomeIP's own build does not read these, as a library that is loaded would bring a second runtime.
 instrumented() {
-  local kind=$1 command=$2
+  local kind=$1 command=$2 of_target=${host//-/_}
   shift 2
-  CARGO_TARGET_DIR="$target/$kind" RUSTFLAGS="-Zsanitizer=$kind" CFLAGS="-fsanitize=$kind" CXXFLAGS="-fsanitize=$kind" \
+  env CARGO_TARGET_DIR="$target/$kind" RUSTFLAGS="-Zsanitizer=$kind" \
+    "CFLAGS_$of_target=-fsanitize=$kind" "CXXFLAGS_$of_target=-fsanitize=$kind" \
     cargo +nightly "$command" --release --locked --quiet --target "$host" "$@"
 }
 

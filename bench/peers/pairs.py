@@ -32,6 +32,7 @@ _ZENOH, _FASTDDS, _VSOMEIP = reference("zenoh"), reference("fastdds"), reference
 _ICEORYX2, _RING = reference("iceoryx2"), reference("ring")
 _MQTT = reference("mqtt", served=broker)
 _NODELAY = {"broker_tcp_nodelay": True, "client_tcp_nodelay": True}
+_BATCHES = {"write_batching": True}
 
 PAIRS = (
     Pair("udp", _UDP, _ping_pong(OWN)),
@@ -40,7 +41,8 @@ PAIRS = (
     Pair("tcp", _TCP, _unthrottled(64, OWN, RELIABLE), cores=TWO, counts_sent=True),
     Pair("tcp", IPERF3, _unthrottled(1_000_000, OWN, RELIABLE), cores=TWO),
     *(Pair("cyclonedds", peer, _ping_pong(delivery)) for peer in _DDSPERFS for delivery in (LIBRARY, OWN)),
-    # Smaller ones ddsperf sends in batches.
+    # Small ones ddsperf sends in batches.
+    *(Pair("cyclonedds", peer, _unthrottled(64, LIBRARY, RELIABLE), _BATCHES, cores=TWO) for peer in _DDSPERFS),
     *(Pair("cyclonedds", peer, _unthrottled(16_000, LIBRARY, RELIABLE), cores=TWO) for peer in _DDSPERFS),
     Pair("zenoh", _ZENOH, _ping_pong(LIBRARY, RELIABLE), {"express": True}),
     Pair("zenoh", _ZENOH, _unthrottled(64, LIBRARY, RELIABLE), cores=TWO),

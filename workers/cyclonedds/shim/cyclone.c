@@ -99,12 +99,14 @@ static void on_publication_matched (dds_entity_t writer, const dds_publication_m
     match->on_matched (match);
 }
 
-int32_t mm_writer (int32_t participant, const char *topic_name, const mm_policies *requested, const mm_match *match)
+int32_t mm_writer (int32_t participant, const char *topic_name, const mm_policies *requested, int32_t batching,
+                   const mm_match *match)
 {
   const dds_entity_t topic = dds_create_topic (participant, &message_descriptor, topic_name, NULL, NULL);
   if (topic < 0)
     return topic;
   dds_qos_t *qos = make_qos (requested);
+  dds_qset_writer_batching (qos, batching);
   dds_listener_t *listener = dds_create_listener ((void *) match);
   dds_lset_publication_matched (listener, on_publication_matched);
   const dds_entity_t writer = dds_create_writer (participant, topic, qos, listener);
@@ -117,6 +119,18 @@ int32_t mm_write (int32_t writer, const uint8_t *bytes, uint32_t size)
 {
   const message sent = { .bytes = { ._maximum = size, ._length = size, ._buffer = (uint8_t *) bytes, ._release = false } };
   return dds_write (writer, &sent);
+}
+
+int32_t mm_flush (int32_t writer) { return dds_write_flush (writer); }
+
+int32_t mm_is_batching (int32_t writer)
+{
+  dds_qos_t *qos = dds_create_qos ();
+  bool batching = false;
+  const dds_return_t result = dds_get_qos (writer, qos);
+  const bool is_stated = result == DDS_RETCODE_OK && dds_qget_writer_batching (qos, &batching);
+  dds_delete_qos (qos);
+  return result < 0 ? result : is_stated && batching;
 }
 
 int32_t mm_read_back (int32_t entity, mm_policies *found)

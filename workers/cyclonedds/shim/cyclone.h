@@ -15,8 +15,12 @@ int32_t mm_has_property (int32_t participant, const mm_property *property);
 /* Deletes an entity and all that belongs to it; of a domain, joins the library's threads. */
 int32_t mm_delete (int32_t entity);
 
-int32_t mm_writer (int32_t participant, const char *topic, const mm_policies *qos, const mm_match *match);
+/* With `batching` a write may stay in a packet that is not full yet, until mm_flush. */
+int32_t mm_writer (int32_t participant, const char *topic, const mm_policies *qos, int32_t batching, const mm_match *match);
 int32_t mm_write (int32_t writer, const uint8_t *bytes, uint32_t size);
+int32_t mm_flush (int32_t writer);
+/* 1 where the writer has batching. */
+int32_t mm_is_batching (int32_t writer);
 
 int32_t mm_read_back (int32_t entity, mm_policies *qos);
 /* How many readers a writer is matched with, or writers a reader. */

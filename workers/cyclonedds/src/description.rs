@@ -4,7 +4,7 @@ use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
     OptionDescription, Pattern, PortHolders, Reliability,
 };
-use middlemark_runtime::options::{choice, integer};
+use middlemark_runtime::options::{boolean, choice, integer};
 
 use crate::configuration::SIZES;
 use crate::profiles::profiles;
@@ -82,6 +82,11 @@ fn options() -> Vec<OptionDescription> {
             "General/AllowMulticast: for discovery and data as the interface suggests (neither with discovery: peers), both, discovery alone, neither.",
         ),
     ];
+    let batching = boolean(
+        "write_batching",
+        false,
+        "dds_qset_writer_batching: messages of an unthrottled stream share a packet; a stream with pauses sends each, as a packet that is not full would wait for more.",
+    );
     let sizes = SIZES.iter().map(|size| {
         integer(
             size.option,
@@ -90,5 +95,5 @@ fn options() -> Vec<OptionDescription> {
             &size.sentence(),
         )
     });
-    choices.into_iter().chain(sizes).collect()
+    choices.into_iter().chain([batching]).chain(sizes).collect()
 }

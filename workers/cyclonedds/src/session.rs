@@ -2,14 +2,16 @@
 //!
 //! `configuration` says how the domain is configured, `reader` how messages come in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 
-use middlemark_contract::{Congestion, Delivery, Effective, History, MessagePath, SecurityLevel};
+use middlemark_contract::{
+    ApplicationSpec, Congestion, Delivery, Effective, History, MessagePath, PatternSpec, SecurityLevel,
+};
 use middlemark_dds::security::{self as dds_security, Properties};
 use middlemark_dds::{Matches, Peers, Policies, Reader, checked};
 use middlemark_runtime::{
-    Channel, Context, Matched, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session,
+    Channel, Context, Matched, MiddlewareError, Options, Publish, PublishError, Publisher, Receiver, Session,
 };
 
 use crate::configuration;
@@ -24,6 +26,8 @@ pub(crate) struct Participant {
     configuration: String,
     security: Option<SecurityLevel>,
     options: BTreeMap<String, String>,
+    /// The topics whose writers share packets.
+    batched: BTreeSet<String>,
     readers: Vec<(String, Reader)>,
     writers: Vec<(String, i32)>,
     matches: Matches,
@@ -74,6 +78,7 @@ impl Participant {
             delivery: spec.delivery,
             configuration,
             options: context.options.words(),
+            batched: batched(spec, context.options),
             readers: Vec::new(),
             writers: Vec::new(),
             matches: Matches::default(),
@@ -101,13 +106,23 @@ impl Session for Participant {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
         let matching = self.matches.keep(matched);
+        let is_batching = self.batched.contains(&channel.topic);
         // SAFETY: the topic and the policies live through the call, the match until the domain is closed.
-        let code = unsafe { shim::mm_writer(self.entity, topic.as_ptr(), &raw const policies, matching) };
+        let code = unsafe {
+            shim::mm_writer(
+                self.entity,
+                topic.as_ptr(),
+                &raw const policies,
+                is_batching.into(),
+                matching,
+            )
+        };
         let writer = checked(code, &format!("create the writer of {}", channel.topic))?;
         self.writers.push((channel.topic.clone(), writer));
         Ok(Publisher::Copying(Box::new(Writer {
             writer,
             congestion: channel.qos.congestion,
+            is_batching,
         })))
     }
 
@@ -125,7 +140,7 @@ impl Session for Participant {
             settings.insert(format!("reader {topic}"), read_back(reader::entity(reader)));
         }
         for (topic, writer) in &self.writers {
-            settings.insert(format!("writer {topic}"), read_back(*writer));
+            settings.insert(format!("writer {topic}"), read_back(*writer) + batching(*writer));
         }
         // SAFETY: the writers live as long as the session.
         let shared = self
@@ -161,9 +176,31 @@ fn read_back(entity: i32) -> String {
     middlemark_dds::read_back(|found| unsafe { shim::mm_read_back(entity, found) }, Policies::words)
 }
 
+/// How a writer really sends.
+fn batching(writer: i32) -> &'static str {
+    // SAFETY: it takes a number; a wrong entity is answered with an error.
+    match unsafe { shim::mm_is_batching(writer) } {
+        1 => ", batching",
+        _ => "",
+    }
+}
+
+/// The topics without a pause between messages, where the option lets these share packets. With one, nobody would send a
+/// packet that is not full: "there is no mechanism for the write cache to automatically flush itself" (Internal/WriteBatch).
+fn batched(spec: &ApplicationSpec, options: &Options) -> BTreeSet<String> {
+    let streams = spec.streams.iter().enumerate();
+    streams
+        .filter(|_| options.boolean("write_batching"))
+        .filter(|(_, stream)| matches!(stream.pattern, PatternSpec::Unthrottled { .. }))|(_, stream)| options.boolean("write_batching") && matches!(stream.pattern, PatternSpec::Unthrottled { .. }))
+        .map(|(position, stream)| Channel::topics(&spec.rendezvous, position, &stream.name))
+        .map(|[messages, _]| messages)
+        .collect()
+}
+
 struct Writer {
     writer: i32,
     congestion: Congestion,
+    is_batching: bool,
 }
 
 impl Publish for Writer {
@@ -177,6 +214,13 @@ impl Publish for Writer {
                 call: "dds_write",
                 code: i64::from(code),
             }),
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.is_batching {
+            // SAFETY: it takes a number. What can't be sent now is lost, as what was sent may be.
+            unsafe { shim::mm_flush(self.writer) };
         }
     }
 }

@@ -25,9 +25,12 @@ unsafe extern "C" {
         participant: i32,
         topic: *const c_char,
         qos: *const Policies,
+        batching: i32,
         matching: *const c_void,
     ) -> i32;
     pub(crate) fn mm_write(writer: i32, bytes: *const u8, size: u32) -> i32;
+    pub(crate) fn mm_flush(writer: i32) -> i32;
+    pub(crate) fn mm_is_batching(writer: i32) -> i32;
     pub(crate) fn mm_read_back(entity: i32, qos: *mut Policies) -> i32;
     pub(crate) fn mm_loans_shared_memory(writer: i32) -> i32;
     pub(crate) fn mm_reader_open(

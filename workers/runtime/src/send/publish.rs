@@ -33,6 +33,13 @@ impl Publisher {
             Publisher::Moving(publisher) => PublisherMut::Moving(&mut **publisher),
         }
     }
+
+    /// See [`Publish::flush`]; what is lent or given away is not held back.
+    pub(crate) fn flush(&mut self) {
+        if let Publisher::Copying(publisher) = self {
+            publisher.flush();
+        }
+    }
 }
 
 /// Publishing from the application's own buffer.
@@ -42,6 +49,10 @@ pub trait Publish: Send {
     /// # Errors
     /// The message was not accepted.
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError>;
+
+    /// Sends what earlier calls hold back, so that several share a packet. Called where no further message follows at once:
+    /// after each of before the window, and after the last of an unthrottled stream. Most middlewares hold nothing back.
+    fn flush(&mut self) {}
 }
 
 /// Publishing by writing in place.

@@ -53,6 +53,11 @@ impl StampingPublisher {
         self.stamper
             .send(self.publisher.as_mut(), header, size_bytes, delayed_ns)
     }
+
+    /// See [`Publisher::flush`].
+    pub(crate) fn flush(&mut self) {
+        self.publisher.flush();
+    }
 }
 
 impl Stamper {

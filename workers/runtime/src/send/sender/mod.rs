@@ -131,7 +131,7 @@ impl Sender {
 
     /// Sends the header alone.
     pub(crate) fn greet(&mut self, sequence: u32, due_ns: i64) {
-        self.hand_over(sequence, due_ns, 0, Phase::Greeting);
+        self.hand_over_alone(sequence, due_ns, 0, Phase::Greeting);
     }
 
     /// Sends as fast as calls return. Who is refused lets the threads go on that wait for its CPU: the middleware's own that
@@ -153,6 +153,7 @@ impl Sender {
             };
             sequence += 1;
         }
+        self.publisher.flush();
         Done::tried(sequence - first, returned_ns)
     }
 
@@ -179,11 +180,11 @@ impl Sender {
     pub(crate) fn warm_up(&mut self, sequence: u32, intended_ns: i64) {
         let delayed_ns = self.filling.delays_ns(intended_ns);
         let Some(Client::Calls(calls)) = self.client.clone() else {
-            self.hand_over(sequence, intended_ns, delayed_ns, Phase::Approach);
+            self.hand_over_alone(sequence, intended_ns, delayed_ns, Phase::Approach);
             return;
         };
         if let Some(place) = calls.open(Phase::Approach, sequence, clock::now_ns()) {
-            let handed = self.hand_over(sequence, intended_ns, delayed_ns, Phase::Approach);
+            let handed = self.hand_over_alone(sequence, intended_ns, delayed_ns, Phase::Approach);
             if handed.result.is_err() {
                 calls.withdraw(place);
             }
@@ -237,6 +238,13 @@ impl Sender {
             fill_ns: handed.fill_ns,
             accepted: u8::from(handed.result.is_ok()),
         });
+    }
+
+    /// Sends a message that none follows at once.
+    fn hand_over_alone(&mut self, sequence: u32, intended_ns: i64, delayed_ns: i64, phase: Phase) -> Handed {
+        let handed = self.hand_over(sequence, intended_ns, delayed_ns, phase);
+        self.publisher.flush();
+        handed
     }
 
     /// Sends a message; one of before the window counts for nothing.

@@ -9,6 +9,7 @@ use crate::send::fake_publishers::one_of_each;
 use crate::send::publish::{Publish, PublishError, Publisher};
 use crate::send::publisher_thread::PublisherThread;
 
+mod flushed;
 mod refused;
 
 const SIZE_BYTES: usize = 64;

@@ -1,8 +1,12 @@
 //! iceoryx2, used as its benchmarks `publish-subscribe` and `event` use it, between two processes instead of two threads.
 //!
 //! `polling` is the first: a loan is sent as it is, and the receiver looks again and again. `own_thread` adds the second's
-//! notification to each message and waits for it, as iceoryx2's example of event-based communication pairs them.
+//! notification to each message and waits for it, as iceoryx2's example of event-based communication pairs them. With a delivery
+//! and a number it sends and takes so many messages by itself (`counted`).
 
+mod counted;
+
+use std::env;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -19,6 +23,9 @@ type Service = ipc::Service;
 const LOOKS: u32 = (1 << 16) - 1;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    if let [delivery, messages] = &env::args().skip(1).collect::<Vec<_>>()[..] {
+        return counted::in_turn(delivery == "own_thread", messages.parse()?);
+    }
     let task = Task::told();
     let node = NodeBuilder::new()
         .signal_handling_mode(SignalHandlingMode::Disabled)
@@ -27,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match task.role {
         Role::Ping => {
             let (questions, answers) = (
-                Outlet::new(&node, "ping", &task, with_events)?,
+                Outlet::new(&node, "ping", task.size_bytes, with_events)?,
                 Inlet::new(&node, "pong", with_events)?,
             );
             task.ask(|| questions.send(), |patience| answers.take(patience));
@@ -35,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Role::Pong => {
             let (questions, answers) = (
                 Inlet::new(&node, "ping", with_events)?,
-                Outlet::new(&node, "pong", &task, with_events)?,
+                Outlet::new(&node, "pong", task.size_bytes, with_events)?,
             );
             while !task.is_over() {
                 if questions.take(Duration::from_millis(100)) {
@@ -55,14 +62,14 @@ struct Outlet {
 }
 
 impl Outlet {
-    fn new(node: &Node<Service>, name: &str, task: &Task, with_events: bool) -> Result<Outlet, Box<dyn Error>> {
+    fn new(node: &Node<Service>, name: &str, size_bytes: usize, with_events: bool) -> Result<Outlet, Box<dyn Error>> {
         let data = node
             .service_builder(&name.try_into()?)
             .publish_subscribe::<[u8]>()
             .open_or_create()?;
         let publisher = data
             .publisher_builder()
-            .initial_max_slice_len(task.size_bytes)
+            .initial_max_slice_len(size_bytes)
             .create()?;
         let notifier = if with_events {
             let events = node.service_builder(&name.try_into()?).event().open_or_create()?;
@@ -73,7 +80,7 @@ impl Outlet {
         Ok(Outlet {
             publisher,
             notifier,
-            size_bytes: task.size_bytes,
+            size_bytes,
         })
     }
 
