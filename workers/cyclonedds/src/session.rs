@@ -191,7 +191,7 @@ fn batched(spec: &ApplicationSpec, options: &Options) -> BTreeSet<String> {
     let streams = spec.streams.iter().enumerate();
     streams
         .filter(|_| options.boolean("write_batching"))
-        .filter(|(_, stream)| matches!(stream.pattern, PatternSpec::Unthrottled { .. }))|(_, stream)| options.boolean("write_batching") && matches!(stream.pattern, PatternSpec::Unthrottled { .. }))
+        .filter(|(_, stream)| matches!(stream.pattern, PatternSpec::Unthrottled { .. }))
         .map(|(position, stream)| Channel::topics(&spec.rendezvous, position, &stream.name))
         .map(|[messages, _]| messages)
         .collect()

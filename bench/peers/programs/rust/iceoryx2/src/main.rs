@@ -67,10 +67,7 @@ impl Outlet {
             .service_builder(&name.try_into()?)
             .publish_subscribe::<[u8]>()
             .open_or_create()?;
-        let publisher = data
-            .publisher_builder()
-            .initial_max_slice_len(size_bytes)
-            .create()?;
+        let publisher = data.publisher_builder().initial_max_slice_len(size_bytes).create()?;
         let notifier = if with_events {
             let events = node.service_builder(&name.try_into()?).event().open_or_create()?;
             Some(events.notifier_builder().create()?)
