@@ -120,7 +120,7 @@ impl Session for Participant {
         let writer = checked(code, &format!("create the writer of {}", channel.topic))?;
         self.writers.push((channel.topic.clone(), writer));
         Ok(Publisher::Copying(Box::new(Writer {
-            writer,
+            entity: writer,
             congestion: channel.qos.congestion,
             is_batching,
         })))
@@ -198,7 +198,7 @@ fn batched(spec: &ApplicationSpec, options: &Options) -> BTreeSet<String> {
 }
 
 struct Writer {
-    writer: i32,
+    entity: i32,
     congestion: Congestion,
     is_batching: bool,
 }
@@ -206,7 +206,7 @@ struct Writer {
 impl Publish for Writer {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
         // SAFETY: the message lives through the call, which serialises it; its size is at most what `description` allows.
-        match unsafe { shim::mm_write(self.writer, message.as_ptr(), message.len() as u32) } {
+        match unsafe { shim::mm_write(self.entity, message.as_ptr(), message.len() as u32) } {
             0.. => Ok(()),
             TIMED_OUT if self.congestion == Congestion::Drop => Err(PublishError::Full),
             TIMED_OUT => Err(PublishError::TimedOut),
@@ -220,7 +220,7 @@ impl Publish for Writer {
     fn flush(&mut self) {
         if self.is_batching {
             // SAFETY: it takes a number. What can't be sent now is lost, as what was sent may be.
-            unsafe { shim::mm_flush(self.writer) };
+            unsafe { shim::mm_flush(self.entity) };
         }
     }
 }
