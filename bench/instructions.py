@@ -3,7 +3,7 @@
     python bench/instructions.py
 
 It needs valgrind, and the executable that `make bench` builds. Callgrind counts a run with some messages and one with
-twice as many: the difference has neither start nor end in it. Beside ours are those of a library that takes little more.
+twice as many: the difference has neither start nor end in it. Beside ours are those of a library that takes few.
 """
 
 from __future__ import annotations
