@@ -89,12 +89,12 @@ FUZZ_SECONDS ?= 600
 
 fuzz: setup ## try mutated inputs of every kind that others may have made (10 minutes; SEED, FUZZ_SECONDS, KINDS)
 	@echo "seed $(SEED)"
-	PYTHONPATH=tests/support:tests/support/runs:tests/support/campaigns $(BIN)/python tests/fuzz/search.py $(SEED) $$(($(FUZZ_SECONDS) * 4 / 5)) $(KINDS)
+	PYTHONPATH=tests/support:tests/support/guarded:tests/support/runs:tests/support/campaigns $(BIN)/python tests/fuzz/search.py $(SEED) $$(($(FUZZ_SECONDS) * 4 / 5)) $(KINDS)
 	$(if $(KINDS),,$(BIN)/python tests/fuzz/native.py $(SEED) $$(($(FUZZ_SECONDS) / 5)))
 
 SOAK_KILLS ?= 500
 SOAK_SEED ?= $(shell date +%s)
-SOAKS := src:tests/support:tests/support/campaigns:tests/pipeline/kills
+SOAKS := src:tests/support:tests/support/guarded:tests/support/campaigns:tests/pipeline/kills
 
 soak: setup ## kill anything of campaigns at random instants, and look for what is left (an hour, as root; SOAK_KILLS, SOAK_SEED)
 	@echo "seed $(SOAK_SEED)"

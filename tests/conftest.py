@@ -1,10 +1,11 @@
-"""What all tests share: how properties are searched, and runs to look at."""
+"""What all tests share: what they may remove, how properties are searched, and runs to look at."""
 
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
+from guarding import nothing_else_is_removed, refused_removals  # noqa: F401 - fixtures of all tests
 from middlemark.analysis.catalogue import index
 from shared_runs import SharedRuns
 

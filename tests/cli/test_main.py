@@ -143,6 +143,23 @@ def test_the_log_goes_elsewhere_where_the_state_folder_can_not_be_written(
     assert str(log) in capsys.readouterr().err
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_the_log_goes_into_no_other_users_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with `sudo -E`, which keeps that user's folders."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    os.chown(theirs, 65534, -1)
+    monkeypatch.setenv("XDG_STATE_HOME", str(theirs))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(SystemExit), reported_errors(["middlemark"]):
+        raise ZeroDivisionError
+    [log] = tmp_path.glob("*.log")
+    assert str(log) in capsys.readouterr().err
+    assert list(theirs.iterdir()) == []
+
+
 def test_nothing_that_a_suite_says_is_a_command_to_the_terminal(tmp_path: Path) -> None:
     suite = tmp_path / "odd.yaml"
     suite.write_text('"\\e]52;c;Y2F0\\a[/x]": 1\nsuite: odd\n', encoding="utf-8")

@@ -1,5 +1,7 @@
 """The example notebook runs from its first cell to its last, and its charts have marks."""
 
+import os
+
 import nbformat
 import pytest
 from nbclient import NotebookClient
@@ -11,7 +13,7 @@ NOTEBOOK = ROOT / "examples" / "explore.ipynb"
 
 @pytest.mark.filterwarnings("ignore")  # what the kernel's client warns of is its own
 def test_the_example_notebook_runs(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"), prepend=os.pathsep)
     for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR"):
         monkeypatch.setenv(name, str(tmp_path_factory.mktemp(name.lower())))
     notebook = nbformat.read(NOTEBOOK, as_version=4)

@@ -52,7 +52,7 @@ def _serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         [sys.executable, "-c", START, "serve", *arguments, "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{os.environ['PYTHONPATH']}", "PYTHONUNBUFFERED": "1"},
     )
     try:
         assert process.stdout is not None

@@ -18,8 +18,17 @@ from typing import Any, Final
 
 from middlemark.errors import EnvironmentNotReady, StoreError, UsageError
 from middlemark.results.digest import file_digest
-from middlemark.results.files import is_there, make_folder, opened_regular, sync_all, write_text, write_with, writing
-from middlemark.results.run_folder import PRIVATE, RunFolder
+from middlemark.results.files import (
+    PRIVATE,
+    is_there,
+    make_folder,
+    opened_regular,
+    sync_all,
+    write_text,
+    write_with,
+    writing,
+)
+from middlemark.results.run_folder import RunFolder
 from middlemark.testbed.processes.archive import MOST_BYTES, MOST_HEADER_BYTES, Refused, unpack
 
 UNPACKED_WITHIN_S: Final = 3600.0

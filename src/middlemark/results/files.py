@@ -49,6 +49,8 @@ MOST_ROWS_A_BYTE: Final = 64
 ROWS_OF_ANY_TABLE: Final = 1 << 16
 RESTORE: Final = "restore the file, or remove the trial's folder"
 """What helps where a file is not what was written."""
+PRIVATE: Final = 0o700
+"""The mode of a new folder of one user's alone: who else is to read it, its user says."""
 M = TypeVar("M", bound=BaseModel)
 
 

@@ -34,6 +34,7 @@ from middlemark.results.files import (
     MOST_MANIFEST_BYTES,
     MOST_RECORD_BYTES,
     MOST_TRIALS,
+    PRIVATE,
     RESTORE,
     check_is_text,
     check_owner,
@@ -51,10 +52,6 @@ from middlemark.results.trial_folder import TrialFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-
-PRIVATE = 0o700
-"""A new folder's mode: who is to read it, its user says."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ without running every worker. A worker of another contract version is refused he
 from __future__ import annotations
 
 import hashlib
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import assert_never
@@ -15,8 +14,9 @@ from typing import assert_never
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from middlemark.errors import StoreError, WorkerFailed
+from middlemark.installation.cache import cache_folder, make_cache_folder
 from middlemark.plan import Experiment, Stream
-from middlemark.results.files import check_owner, make_folder, read_bytes, write_model
+from middlemark.results.files import check_owner, read_bytes, write_model
 from middlemark.worker.answers import ask, failed
 from middlemark.worker.contract import Delivery, Description, Library, OptionValue, PortHolders, ServiceNeed
 
@@ -144,14 +144,12 @@ def _parse(answer: bytes, worker: Path) -> Description:
 def _cache_file(worker: Path) -> Path:
     state = worker.stat()
     key = f"{CONTRACT_VERSION}\n{worker.resolve()}\n{state.st_size}\n{state.st_mtime_ns}\n{state.st_ino}"
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base, "middlemark/descriptions", hashlib.sha256(key.encode()).hexdigest() + ".json")
+    return cache_folder() / "descriptions" / (hashlib.sha256(key.encode()).hexdigest() + ".json")
 
 
 def _keep(cached: Path, description: Description) -> None:
     with suppress(OSError, StoreError):  # without a cache the description is read again next time
-        check_owner(next(path for path in cached.parents if path.exists()))
-        make_folder(cached.parent, 0o700)
+        make_cache_folder(cached.parent)
         write_model(cached, description)
 
 

@@ -158,6 +158,16 @@ def test_where_the_index_can_not_be_written_all_is_read_each_time(
     assert len(values(folder)["one"]) == 3
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_in_another_users_cache_no_index_is_made(folder: Path, tmp_path: Path) -> None:
+    """As with `sudo -E`, which keeps that user's folders."""
+    theirs = tmp_path / "cache"
+    theirs.mkdir()
+    os.chown(theirs, 65534, -1)
+    assert len(values(folder)["one"]) == 3
+    assert list(theirs.iterdir()) == []
+
+
 def test_a_full_file_of_estimates_is_left_and_another_begun(
     folder: Path, built: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ pytestmark = [
 
 KILLS, SEED = 10, 4
 SCRIPT = Path(__file__).with_name("soak.py")
-PLACES = ("src", "tests/support", "tests/support/campaigns", "tests/pipeline/kills")
+PLACES = ("src", "tests/support", "tests/support/guarded", "tests/support/campaigns", "tests/pipeline/kills")
 
 
 def test_after_ten_kills_nothing_is_left_and_every_trial_is_stored(tmp_path: Path) -> None:

@@ -68,3 +68,11 @@ def test_without_a_place_to_keep_it_it_is_put_together_each_time(
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
     assert packing.program() == again() == "draw()"
     assert len(made) == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_in_another_users_cache_nothing_is_kept(made: list[str], tmp_path: Path) -> None:
+    os.chown(tmp_path, 65534, -1)
+    assert packing.program() == again() == "draw()"
+    assert len(made) == 2
+    assert list(tmp_path.iterdir()) == []

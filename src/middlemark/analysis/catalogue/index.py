@@ -22,9 +22,9 @@ import polars as pl
 from pydantic import ValidationError
 
 from middlemark.errors import StoreError
-from middlemark.results.files import check_owner, make_folder, write_with, writing
+from middlemark.installation.cache import cache_folder, make_cache_folder
+from middlemark.results.files import check_owner, write_with
 from middlemark.results.manifest import RunOutline
-from middlemark.results.run_folder import PRIVATE
 from middlemark.results.tables import UNREADABLE, check_table, read_table, write_table
 
 OUTLINES: Final = pl.Schema({"name": pl.String(), "stamp": pl.String(), "outline": pl.String()})
@@ -63,11 +63,6 @@ class Entry(NamedTuple):
         return int.from_bytes(digest[:8], "big")
 
 
-def cache_folder() -> Path:
-    """The user's folder for what can be made again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "middlemark")
-
-
 class Index:
     """The index of one folder of runs; what can't be read or written of it is as if it were not there."""
 
@@ -88,8 +83,8 @@ class Index:
     def keep_outlines(self, outlines: Mapping[Entry, RunOutline]) -> None:
         """Write the outlines of all runs that are there."""
         rows = [(*entry, outline.model_dump_json()) for entry, outline in outlines.items()]
-        with suppress(StoreError):
-            self._make()
+        with suppress(OSError, StoreError):
+            make_cache_folder(self.path)
             write_table(self.path / "outlines.parquet", pl.DataFrame(rows, schema=OUTLINES, orient="row"), OUTLINES)
 
     def estimates(self, of_metric: pl.Expr) -> tuple[pl.DataFrame, set[int]]:
@@ -122,13 +117,9 @@ class Index:
         if rest.height >= FULL_ROWS:
             path, rest = self.path / _name(_number(path) + 1), rest.clear()
         table = pl.concat([rest, rows, marks.select(INDEXED.names())]).sort("metric")
-        with suppress(StoreError):
-            self._make()
+        with suppress(OSError, StoreError):
+            make_cache_folder(self.path)
             write_with(path, lambda partial: table.write_parquet(partial, row_group_size=GROUP_ROWS))
-
-    def _make(self) -> None:
-        with writing(self.path):
-            make_folder(self.path, PRIVATE)
 
     def _files(self) -> list[Path]:
         """Those of estimates, the one with room last."""

@@ -19,9 +19,9 @@ from pydantic import Field
 from middlemark.errors import StoreError
 from middlemark.plan import Caution, Trial
 from middlemark.results.digest import file_digest
-from middlemark.results.files import folder_inside, make_folder, writing
+from middlemark.results.files import PRIVATE, folder_inside, make_folder, writing
 from middlemark.results.record import TrialRecord
-from middlemark.results.run_folder import PRIVATE, RunFolder
+from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.suite import Model
 from middlemark.testbed.processes.archive import Refused, unpack

@@ -23,6 +23,7 @@ import vl_convert
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.errors import StoreError
+from middlemark.installation.cache import cache_folder, make_cache_folder
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.setting_words import distinguishing
@@ -39,7 +40,8 @@ def program() -> str:
     if stored is not None:
         return stored
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
-    with suppress(StoreError):  # a report needs no cache
+    with suppress(OSError, StoreError):  # a report needs no cache
+        make_cache_folder(cached.parent)
         write_text(cached, f"{_digest(bundle)}\n{bundle}")
     return bundle
 
@@ -60,8 +62,7 @@ def _digest(bundle: str) -> str:
 
 
 def _cache_file() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base, "middlemark", f"vega-{version('vl-convert-python')}.js")
+    return cache_folder() / f"vega-{version('vl-convert-python')}.js"
 
 
 Rows = Sequence[Mapping[str, Any]]
