@@ -18,7 +18,9 @@ pytestmark = pytest.mark.skipif(DENY is None or not shutil.which("cargo"), reaso
 def crate(folder: Path, name: str, licence: str = "MIT", more: str = "") -> Path:
     folder.mkdir()
     (folder / "lib.rs").touch()
-    package = f'[package]\nname = "{name}"\nversion = "1.0.0"\nedition = "2021"\nlicense = "{licence}"\npublish = false\n'
+    package = (
+        f'[package]\nname = "{name}"\nversion = "1.0.0"\nedition = "2021"\nlicense = "{licence}"\npublish = false\n'
+    )
     (folder / "Cargo.toml").write_text(f'{package}[lib]\npath = "lib.rs"\n{more}')
     return folder
 
@@ -26,7 +28,7 @@ def crate(folder: Path, name: str, licence: str = "MIT", more: str = "") -> Path
 def refusal(crate: Path, what: str) -> str:
     """What cargo-deny says of a crate by the rules of this checkout; nothing where it allows it."""
     command = [str(DENY), "--manifest-path", str(crate / "Cargo.toml"), "--log-level", "error"]
-    command += ["check", "--config", str(ROOT / "deny.toml"), what]
+    command += ["--config", str(ROOT / "deny.toml"), "check", what]
     environment = os.environ | {"CARGO_HOME": str(crate / "cargo")}
     judged = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return judged.stderr if judged.returncode else ""

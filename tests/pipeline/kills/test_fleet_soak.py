@@ -19,7 +19,14 @@ pytestmark = [
 ]
 
 KILLS, SEED = 5, 2
-PLACES = ("src", "tests/support", "tests/support/guarded", "tests/support/campaigns", "tests/pipeline", "tests/pipeline/kills")
+PLACES = (
+    "src",
+    "tests/support",
+    "tests/support/guarded",
+    "tests/support/campaigns",
+    "tests/pipeline",
+    "tests/pipeline/kills",
+)
 
 
 def test_after_five_kills_every_trial_is_there_once_as_programmed(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ def refused_removals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]
         patched.setenv(removals.REFUSED_VARIABLE, str(refused))
         patched.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
         yield refused
+    removals.release()  # what pytest itself keeps in the checkout is its own
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ _OWN = re.compile(
     r"/sys/fs/cgroup/(.+/)?(mm\d\d[0-9a-f]{10}-|middlemark-)[^/]+(/.+)?"
     r"|/run/(user/\d+/)?middlemark-[^/]+(/.+)?"
     r"|/.+/middlemark/((ledgers|runs|descriptions)/.+|\.[0-9a-f]{16}\.partial)"
-    rf"|{re.escape(str(_CHECKOUT))}/(target|\.hypothesis|\.pytest_cache|(.+/)?__pycache__)/.+"
+    rf"|{re.escape(str(_CHECKOUT))}/(target|\.hypothesis|(.+/)?__pycache__)/.+"
 )
 """What has a name of Middlemark's where the machine has other things too, and what tools keep in the checkout."""
 _REMOVALS = {"os.remove", "os.rmdir", "shutil.rmtree"}
@@ -31,10 +31,16 @@ class NotOfTests(BaseException):
 
 
 def guard() -> None:
-    """From now on, in this process and in those that it forks; it can't be taken out again."""
-    if not _watch.is_on:
-        _watch.is_on = True
+    """From now on, in this process and in those that it forks."""
+    _watch.is_on = True
+    if not _watch.is_there:
+        _watch.is_there = True
         sys.addaudithook(_watch)
+
+
+def release() -> None:
+    """Until it guards again."""
+    _watch.is_on = False
 
 
 def places() -> list[str]:
@@ -52,9 +58,13 @@ def is_of_tests(path: Path) -> bool:
 class _Watch:
     """What the audit events say, which Python has before it does a thing."""
 
+    is_there = False
+    """A hook can't be taken out again."""
     is_on = False
 
     def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
+        if not self.is_on:
+            return
         if event in _REMOVALS:
             name, folder = arguments[:2]
             self._check(event, _absolute(name, folder))

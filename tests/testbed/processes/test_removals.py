@@ -20,9 +20,9 @@ from removals import NotOfTests
 @pytest.mark.parametrize(
     "place",
     [
-        "/", "/boot", "/dev", "/dev/shm", "/dev/sda", "/etc", "/etc/passwd", "/home", "/home/user", "/opt", "/proc/1", "/root",
-        "/root/.ssh", "/run", "/run/systemd", "/srv", "/sys", "/sys/fs/cgroup", "/sys/fs/cgroup/system.slice", "/tmp", "/usr",
-        "/usr/lib", "/var", "/var/lib", "/var/tmp", ROOT, ROOT / "src", ROOT / "src/middlemark",
+        "/", "/boot", "/dev", "/dev/sda", "/etc", "/etc/passwd", "/home", "/home/user", "/opt", "/proc/1", "/root",
+        "/root/.ssh", "/run", "/run/systemd", "/srv", "/sys", "/sys/fs/cgroup", "/sys/fs/cgroup/system.slice", "/usr",
+        "/usr/lib", "/var", "/var/lib", *removals.DEFAULT_PLACES, ROOT, ROOT / "src", ROOT / "src/middlemark",
     ],
     ids=str,
 )  # fmt: skip
