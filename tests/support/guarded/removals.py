@@ -19,7 +19,7 @@ _OWN = re.compile(
     r"/sys/fs/cgroup/(.+/)?(mm\d\d[0-9a-f]{10}-|middlemark-)[^/]+(/.+)?"
     r"|/run/(user/\d+/)?middlemark-[^/]+(/.+)?"
     r"|/.+/middlemark/((ledgers|runs|descriptions)/.+|\.[0-9a-f]{16}\.partial)"
-    rf"|{re.escape(str(_CHECKOUT))}/(target|\.hypothesis|(.+/)?__pycache__)/.+"
+    rf"|{re.escape(str(_CHECKOUT))}/(target/.+|\.hypothesis(/.+)?|(.+/)?__pycache__/.+)"
 )
 """What has a name of Middlemark's where the machine has other things too, and what tools keep in the checkout."""
 _REMOVALS = {"os.remove", "os.rmdir", "shutil.rmtree"}
@@ -67,7 +67,9 @@ class _Watch:
             return
         if event in _REMOVALS:
             name, folder = arguments[:2]
-            self._check(event, _absolute(name, folder))
+            path = _absolute(name, folder)
+            if event != "os.rmdir" or not _holds_something(path):
+                self._check(event, path)
         elif event == "subprocess.Popen":
             for path in _handed_to_rm(arguments[1]):
                 self._check("rm", _absolute(path, None))
@@ -93,6 +95,11 @@ def _absolute(name: object, folder: object) -> Path:
         path = (Path(f"/proc/self/fd/{folder}").readlink() if is_open else Path.cwd()) / path
     followed = path if path.name in {"", ".."} else path.parent
     return Path(os.path.realpath(followed)) / ("" if followed is path else path.name)
+
+
+def _holds_something(path: Path) -> bool:
+    """Such a folder stays by itself; those who remove what has become empty, with its parents, end at it."""
+    return path.is_dir() and next(path.iterdir(), None) is not None
 
 
 def _handed_to_rm(command: object) -> list[str]:

@@ -112,6 +112,13 @@ def test_what_is_of_the_tests_goes_and_what_a_link_leads_to_stays(own: Path, etc
     assert not (own / "refused").exists()
 
 
+def test_a_folder_that_holds_something_ends_what_removes_empty_ones_upwards(own: Path) -> None:
+    (own / "stays").touch()
+    (own / "a/b").mkdir(parents=True)
+    os.removedirs(own / "a/b")
+    assert [path.name for path in own.iterdir()] == ["stays"]
+
+
 def test_a_program_that_a_test_starts_is_refused_too(own: Path, etc: Path) -> None:
     program = f"import shutil; shutil.rmtree({str(etc)!r}, ignore_errors=True)"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
