@@ -1,6 +1,6 @@
 """Settings in words: what is said of a load, of a condition, and of a setting as a run has stored it."""
 
-from middlemark.report.elements.setting_words import condition_words, setting_words
+from middlemark.report.elements.setting_words import condition_words, setting_words, stream_beside
 
 
 def test_a_level_of_security_is_said_beside_the_load() -> None:
@@ -10,3 +10,9 @@ def test_a_level_of_security_is_said_beside_the_load() -> None:
 def test_a_stored_setting_is_said_as_a_load_with_its_conditions() -> None:
     stored = "middleware=udp workload=imu size=1 kB rate=200 Hz reliability=best_effort congestion=drop"
     assert setting_words(stored) == "udp, imu: 1 kB at 200 Hz, best effort, congestion drop"
+
+
+def test_a_stream_is_named_only_where_its_setting_has_another_name() -> None:
+    assert not stream_beside("workload=imu size=1 kB", "imu")
+    assert stream_beside("workload=imu_2 size=1 kB", "imu") == "imu"
+    assert not stream_beside("workload=imu", None)

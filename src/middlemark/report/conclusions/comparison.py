@@ -40,7 +40,7 @@ from middlemark.report.elements.formatting import (
     times,
 )
 from middlemark.report.elements.labels import deliveries_of, delivery_cell
-from middlemark.report.elements.setting_words import setting_words
+from middlemark.report.elements.setting_words import setting_words, stream_beside
 from middlemark.report.elements.tables import estimate_cell
 from middlemark.report.internals.machines import across_words
 from middlemark.suite import Dimension
@@ -121,10 +121,10 @@ def detectable_words(difference: Difference | NoDifference) -> str:
 def row(compared: MetricComparison) -> Row:
     """One comparison as a row."""
     unit = unit_of(compared.metric)
-    stream = f"{compared.stream} " if compared.stream else ""
+    stream = stream_beside(compared.pair.setting, compared.stream)
     first, second = (_value(estimate, unit) for estimate in compared.estimates)
     return Row(
-        metric=f"{stream}{compared.metric.name}",
+        metric=f"{stream} {compared.metric.name}".strip(),
         unit=unit.name,
         first=first,
         second=second,

@@ -22,7 +22,7 @@ from middlemark.report.conclusions.comparison import comparison_data as compared
 from middlemark.report.conclusions.comparison import pair_deliveries, row, unit_of
 from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.plain_text import markdown_text, plain_text
-from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words
+from middlemark.report.elements.setting_words import setting_words, stream_beside
 from middlemark.suite.yaml.quantity import plural
 
 _STYLES = {Judgement.REFUTED: "bold red", Judgement.HOLDS: "green", Judgement.UNDECIDED: "yellow"}
@@ -52,9 +52,8 @@ def _setting(condition: JudgedCondition) -> str:
 
 def _condition_words(judged: JudgedCondition) -> str:
     """The condition, with its stream where the setting's words don't name that."""
-    stream, setting = judged.compared.stream or "", judged.compared.pair.setting
-    is_said = f"workload={stream}" in FACTOR_BOUNDARY.split(setting)
-    return judged.condition.text if is_said else f"{stream} {judged.condition.text}".strip()
+    stream = stream_beside(judged.compared.pair.setting, judged.compared.stream)
+    return f"{stream} {judged.condition.text}".strip()
 
 
 def _cells(judged_condition: JudgedCondition) -> tuple[str, str, str, str]:

@@ -17,7 +17,7 @@ from rich.text import Text
 from middlemark.analysis.compare.history import Change, History
 from middlemark.report.conclusions.comparison import unit_of
 from middlemark.report.elements.formatting import factor
-from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words
+from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words, stream_beside
 from middlemark.suite.metrics import Metric
 from middlemark.suite.yaml.quantity import plural
 
@@ -37,8 +37,8 @@ def in_common(series: Sequence[History]) -> tuple[str, ...]:
 def history_words(history: History, elsewhere: Sequence[str]) -> str:
     """The setting but for the factors that are said elsewhere, the stream and the machine."""
     setting = " ".join(factor for factor in FACTOR_BOUNDARY.split(history.setting) if factor not in elsewhere)
-    is_named = history.stream and f"workload={history.stream}" not in FACTOR_BOUNDARY.split(history.setting)
-    stream = f"stream {history.stream}" if is_named else ""
+    beside = stream_beside(history.setting, history.stream)
+    stream = f"stream {beside}" if beside else ""
     return ", ".join(part for part in (setting_words(setting), stream, f"on {history.machine}") if part)
 
 

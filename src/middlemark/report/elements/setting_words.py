@@ -69,6 +69,12 @@ def setting_words(setting: str) -> str:
     return ": ".join(part for part in (", ".join(names), load) if part)
 
 
+def stream_beside(setting: str, stream: str | None) -> str:
+    """A stream's name where the words of its stored setting don't have it; else nothing."""
+    is_said = f"workload={stream}" in FACTOR_BOUNDARY.split(setting)
+    return "" if stream is None or is_said else stream
+
+
 def condition_words(name: str, value: str) -> str:
     """A factor as it is said beside others."""
     kind, _, target = name.partition(".")
