@@ -136,6 +136,9 @@ pub trait Session {
     /// middleware hands over as their responses. The server need not be there when this returns; once the middleware lets it
     /// be known that it is, `found` is told.
     ///
+    /// The runtime keeps this publisher until the drain is over, as responses are still to come when the last request has been
+    /// sent, and drops it before [`Self::close`]: a worker has nothing to keep for that.
+    ///
     /// # Errors
     /// As [`Self::server`].
     fn client(

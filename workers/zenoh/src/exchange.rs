@@ -2,7 +2,6 @@
 //!
 //! Memory is moved to Zenoh, as a publisher's is; `session` declares and closes.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_runtime::{
@@ -48,8 +47,8 @@ impl PublishMoved for Replying<'_> {
 
 /// One client's requests.
 pub(crate) struct Asking {
-    /// The session's too, as replies are still to come when the last request is sent: Zenoh drops them with their querier.
-    querier: Arc<Querier<'static>>,
+    /// Zenoh drops the replies that come once it is gone.
+    querier: Querier<'static>,
     responses: Receiver,
     hand_over: HandOver,
 }
@@ -75,16 +74,10 @@ impl Asking {
         };
         querier.matching_listener().callback(on_status).background().wait()?;
         Ok(Asking {
-            querier: Arc::new(querier),
+            querier,
             responses,
             hand_over,
         })
-    }
-}
-
-impl Asking {
-    pub(crate) fn querier(&self) -> Arc<Querier<'static>> {
-        Arc::clone(&self.querier)
     }
 }
 

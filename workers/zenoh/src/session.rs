@@ -12,7 +12,7 @@ use middlemark_runtime::{
 use zenoh::handlers::{FifoChannel, FifoChannelHandler};
 use zenoh::matching::MatchingStatus;
 use zenoh::pubsub::Subscriber;
-use zenoh::query::{Querier, Queryable};
+use zenoh::query::Queryable;
 use zenoh::sample::Sample;
 use zenoh::shm::ShmProviderBuilder;
 use zenoh::{Wait, qos};
@@ -40,8 +40,6 @@ pub(crate) struct ZenohSession {
     publishers: Vec<String>,
     /// The servers of this application.
     servers: Vec<Queryable<()>>,
-    /// What the clients of this application ask with.
-    queriers: Vec<Arc<Querier<'static>>>,
     /// The pools of those that loan, kept until the session's end for the messages still under way.
     pools: Vec<Arc<Pool>>,
 }
@@ -73,7 +71,6 @@ impl ZenohSession {
             subscribers: Vec::new(),
             publishers: Vec::new(),
             servers: Vec::new(),
-            queriers: Vec::new(),
             pools: Vec::new(),
         })
     }
@@ -154,7 +151,6 @@ impl Session for ZenohSession {
         let asking = Asking::new(&self.session, exchange, express, (responses, self.hand_over), found)?;
         let words = exchange::words(exchange.requests, express);
         self.publishers.push(format!("client of {}: {words}", exchange.name()));
-        self.queriers.push(asking.querier());
         Ok(Publisher::Moving(Box::new(asking)))
     }
 
@@ -188,11 +184,9 @@ impl Session for ZenohSession {
             session,
             subscribers,
             servers,
-            queriers,
             pools,
             ..
         } = *self;
-        drop(queriers);
         let undeclared = servers
             .into_iter()
             .map(|server| server.undeclare().wait_callbacks().wait());

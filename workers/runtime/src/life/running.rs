@@ -1,7 +1,10 @@
 //! A running application: the middleware's session, what it receives into, and the threads of its publishers and nodes.
 //!
-//! It starts them in their order and closes them in the reverse one, all or as many as there are; what happens in between
-//! is `application`'s.
+//! It starts them in their order and closes them in the reverse one, all or as many as there are (`endpoints` makes one of
+//! them, `publishing` has the threads that publish); what happens in between is `application`'s.
+
+mod endpoints;
+mod publishing;
 
 use std::io;
 use std::sync::Arc;
@@ -11,25 +14,20 @@ use middlemark_contract::{ApplicationEvent, ApplicationSpec, EndpointAddress, Me
 
 use crate::clock;
 use crate::life::counts;
-use crate::life::reserve::{NodeParts, Publication, Reserved, Subscription};
-use crate::message::channel::Channel;
-use crate::message::exchange::Exchange;
-use crate::message::payload::Pool;
+use crate::life::reserve::{NodeParts, Publication, Reserved};
+use crate::life::running::publishing::Publishing;
 use crate::middleware::{Context, Middleware, MiddlewareError, Session};
 use crate::node::input_queue::Bell;
 use crate::node::journal::Journal;
 use crate::node::output_sender::OutputSender;
 use crate::node::thread::Node;
-use crate::process::inbox::{Note, Notes};
+use crate::process::inbox::Notes;
 use crate::process::placement;
 use crate::process::udp_buffers;
 use crate::process::wire;
-use crate::receive::receiver::{Part, Receiver, ReceiverState, Server};
-use crate::send::answer::Answerer;
+use crate::receive::receiver::ReceiverState;
 use crate::send::gate::{Window, WindowGate};
-use crate::send::matched::Matched;
-use crate::send::publish::Publisher;
-use crate::send::publisher_thread::{Division, PublisherThread};
+use crate::send::publisher_thread::Division;
 use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
 
@@ -43,40 +41,6 @@ pub(crate) struct Running {
     bells: Vec<Arc<Bell>>,
     pub(crate) recorders: Vec<counts::PublisherRecords>,
     gate: Arc<WindowGate>,
-}
-
-/// The threads that publish.
-#[derive(Default)]
-struct Publishing {
-    threads: Vec<JoinHandle<()>>,
-    /// How many publishers they serve.
-    publishers: usize,
-}
-
-impl Publishing {
-    fn start(&mut self, thread: Option<PublisherThread>, notes: &Notes) -> io::Result<()> {
-        let Some(thread) = thread else {
-            return Ok(());
-        };
-        let (publishers, notes) = (thread.publishers(), notes.clone());
-        let publish = move || {
-            let counts = thread.run(clock::now_ns());
-            let each = counts.map_or_else(|| vec![None; publishers], |all| all.into_iter().map(Some).collect());
-            for counts in each {
-                let _ = notes.send(Note::Finished(counts));
-            }
-        };
-        self.threads.push(thread::Builder::new().spawn(publish)?);
-        self.publishers += publishers;
-        Ok(())
-    }
-
-    /// What is said of them where publishers share threads.
-    fn shared(&self) -> Option<(String, String)> {
-        let (threads, publishers) = (self.threads.len(), self.publishers);
-        let said = || format!("{threads} for {publishers} publishers");
-        (threads < publishers).then(|| ("threads that publish".into(), said()))
-    }
 }
 
 impl Running {
@@ -102,7 +66,7 @@ impl Running {
     ) -> Result<(), MiddlewareError> {
         let session = self.session.as_deref_mut().expect("only its end takes the session");
         for subscription in reserved.subscriptions {
-            let receiver = subscribe(spec, session, subscription, &reserved.pool, notes)?;
+            let receiver = endpoints::subscriber(spec, session, subscription, &reserved.pool, notes)?;
             self.receivers.push(receiver);
         }
         let mut outputs = Vec::new();
@@ -115,8 +79,7 @@ impl Running {
                 .map(|(channel, state)| (channel, Arc::new(state)));
             self.receivers
                 .extend(responses.iter().map(|(_, state)| Arc::clone(state)));
-            let matched = matched(spec, &publication.channel, notes);
-            let publisher = publish(session, &publication, responses.as_ref(), matched)?;
+            let publisher = endpoints::publisher(spec, session, &publication, responses.as_ref(), notes)?;
             let size_bytes = publication.channel.size_bytes;
             let publisher = StampingPublisher::new(publisher, size_bytes, Arc::clone(&reserved.pool));
             let sender = sender(spec, publication, publisher, &self.gate);
@@ -178,14 +141,12 @@ impl Running {
         self.receivers.iter().for_each(|receiver| receiver.end());
         self.bells.iter().for_each(|bell| bell.ring());
         let executed = self.journals();
-        let published: Vec<_> = self.publishing.threads.drain(..).map(JoinHandle::join).collect();
+        let published = self.publishing.join();
         // A responder's publisher lives in its receiver's state: with these gone, the session's own receivers are all that holds it.
         self.receivers.clear();
         session.close()?;
         executed?;
-        let published: Result<Vec<()>, _> = published.into_iter().collect();
-        published.map_err(|_| "a publisher's thread panicked")?;
-        Ok(())
+        published
     }
 }
 
@@ -194,70 +155,6 @@ impl Drop for Running {
         // Only where something else has failed already, which is told in place of this.
         let _ = self.end();
     }
-}
-
-/// Makes a publisher, or a client with what its responses come into.
-fn publish(
-    session: &mut dyn Session,
-    publication: &Publication,
-    responses: Option<&(Channel, Arc<ReceiverState>)>,
-    matched: Matched,
-) -> Result<Publisher, MiddlewareError> {
-    let (pattern, requests) = (&publication.stream.pattern, &publication.channel);
-    let server = usize::from(requests.index) % requests.subscribers.len().max(1);
-    match responses {
-        Some((channel, state)) => match Exchange::of(pattern, requests, channel, server as u16) {
-            Some(exchange) => session.client(&exchange, Receiver::new(Arc::clone(state)), matched),
-            None => session.publisher(requests, matched),
-        },
-        None => session.publisher(requests, matched),
-    }
-}
-
-fn subscribe(
-    spec: &ApplicationSpec,
-    session: &mut dyn Session,
-    subscription: Subscription,
-    pool: &Arc<Pool>,
-    notes: &Notes,
-) -> Result<Arc<ReceiverState>, MiddlewareError> {
-    let Subscription {
-        channel,
-        answers,
-        computation,
-        mut receiver,
-    } = subscription;
-    let (token, pool) = (spec.rendezvous.token, Arc::clone(pool));
-    if let (Some(computation), Some(answers)) = (computation, &answers) {
-        let pattern = &spec.streams[channel.stream()].pattern;
-        receiver.part = Part::Responder(Answerer::server(computation, answers.clone(), token, pool));
-        let receiver = Arc::new(receiver);
-        if let Some(exchange) = Exchange::of(pattern, &channel, answers, channel.index) {
-            session.server(&exchange, Server::new(Arc::clone(&receiver)))?;
-        }
-        return Ok(receiver);
-    }
-    if let Some(answers) = answers {
-        let publisher = session.publisher(&answers, matched(spec, &answers, notes))?;
-        receiver.part = Part::Responder(Answerer::responder(publisher, answers, token, pool));
-    }
-    let receiver = Arc::new(receiver);
-    session.subscriber(&channel, Receiver::new(Arc::clone(&receiver)))?;
-    Ok(receiver)
-}
-
-/// Where the publisher on this channel tells that it has found a subscriber.
-fn matched(spec: &ApplicationSpec, channel: &Channel, notes: &Notes) -> Matched {
-    let (stream, notes) = (spec.streams[channel.stream()].name.clone(), notes.clone());
-    let (answers, publisher) = (channel.carries_answers(), channel.index);
-    Matched::new(move |since_ns| {
-        let _ = notes.send(Note::Matched {
-            stream: stream.clone(),
-            answers,
-            publisher,
-            since_ns,
-        });
-    })
 }
 
 fn sender(

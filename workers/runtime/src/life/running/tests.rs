@@ -5,16 +5,20 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Delivery, Description, Effective, Endpoint, EndpointAddress, PatternSpec, Placement, PortHolders,
-    Recording, Refusal, Rendezvous, Role, Scheduling, ServiceSpec, StreamSpec,
+    CONTRACT_VERSION, ComputeSpec, Delivery, Description, Effective, Endpoint, EndpointAddress, PaceSpec, PatternSpec,
+    Placement, PortHolders, Recording, Refusal, Rendezvous, Role, Scheduling, ServiceSpec, StreamSpec,
 };
 
 use super::*;
 use crate::harness;
 use crate::message::channel::Channel;
+use crate::message::exchange::Exchange;
 use crate::middleware::Service;
 use crate::options::Options;
+use crate::process::inbox::Note;
 use crate::process::usage;
+use crate::receive::receiver::Receiver;
+use crate::send::matched::Matched;
 use crate::send::publish::{Publish, PublishError, Publisher};
 
 /// What became of a session and of its publishers, in order.
@@ -75,8 +79,20 @@ impl Session for FakeSession {
         )))))
     }
 
+    fn client(&mut self, exchange: &Exchange<'_>, _: Receiver, found: Matched) -> Result<Publisher, MiddlewareError> {
+        self.publisher(exchange.requests, found)
+    }
+
     fn effective(&self) -> Effective {
-        unreachable!("not every endpoint exists")
+        Effective {
+            transport: "none".into(),
+            paths: vec![MessagePath::SharedMemory],
+            delivery: Delivery::OwnThread,
+            receive_mode: "none".into(),
+            zero_copy: false,
+            security: None,
+            settings: std::collections::BTreeMap::new(),
+        }
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
@@ -163,26 +179,38 @@ fn spec(streams: &[&str]) -> ApplicationSpec {
     }
 }
 
-/// Starts an application of two streams where one endpoint can't be made; what became of it, and why.
-fn start_in_vain(refused: (&'static str, Role)) -> (Vec<&'static str>, String) {
-    let (notebook, spec) = (Notebook::default(), spec(&["first", "second"]));
+/// Starts an application over a session that makes all endpoints but one; whether it started.
+fn start(
+    notebook: &Notebook,
+    spec: &ApplicationSpec,
+    notes: &Notes,
+    refused: (&'static str, Role),
+) -> (Running, Result<(), MiddlewareError>) {
     let fake = Fake {
-        notebook: Arc::clone(&notebook),
+        notebook: Arc::clone(notebook),
         refused,
     };
     let options = Options::default();
-    let channels = Channel::of(&spec, PortHolders::Nothing).unwrap();
-    let (notes, _inbox) = channel();
-    let reserved = Reserved::new(&spec, channels, &notes).unwrap();
+    let channels = Channel::of(spec, PortHolders::Nothing).unwrap();
+    let reserved = Reserved::new(spec, channels, notes).unwrap();
     let context = Context {
-        spec: &spec,
+        spec,
         options: &options,
         channels: &reserved.channels,
     };
     let mut running = Running::initialise(&fake, &context).unwrap();
-    let error = running.start(&spec, &notes, reserved).unwrap_err();
+    let started = running.start(spec, notes, reserved);
+    (running, started)
+}
+
+/// Starts an application of two streams where one endpoint can't be made; what became of it, and why.
+fn start_in_vain(refused: (&'static str, Role)) -> (Vec<&'static str>, String) {
+    let (notebook, spec) = (Notebook::default(), spec(&["first", "second"]));
+    let (notes, _inbox) = channel();
+    let (running, started) = start(&notebook, &spec, &notes, refused);
     drop(running);
-    (std::mem::take(&mut *notebook.lock().unwrap()), error.to_string())
+    let became = std::mem::take(&mut *notebook.lock().unwrap());
+    (became, started.unwrap_err().to_string())
 }
 
 #[test]
@@ -197,6 +225,31 @@ fn a_start_that_fails_at_a_subscriber_closes_the_session() {
 fn a_session_is_closed_once_all_publishers_of_a_failed_start_have_ended() {
     let (became, _) = start_in_vain(("r_2_second", Role::Publisher));
     assert_eq!(became, ["publisher dropped", "session closed"]);
+}
+
+#[test]
+fn a_client_of_a_server_lives_on_after_its_window_and_is_dropped_before_the_session_closes() {
+    let (notebook, mut spec) = (Notebook::default(), spec(&["calls"]));
+    spec.endpoints.retain(|endpoint| endpoint.role == Role::Publisher);
+    spec.streams[0].pattern = PatternSpec::RequestResponse {
+        pace: PaceSpec::Closed { approach_hz: 1000.0 },
+        response_bytes: 100,
+        outstanding: 1,
+        timeout_ns: 1_000_000_000,
+        server_time: ComputeSpec::Constant { time_ns: 0 },
+        seed: 1,
+    };
+    let (notes, inbox) = channel();
+    let (running, started) = start(&notebook, &spec, &notes, ("", Role::Publisher));
+    started.unwrap();
+    let now_ns = clock::now_ns();
+    running.open(Window::joined_at(now_ns, now_ns, now_ns + 1_000_000));
+    let is_over = |note: &Note| matches!(note, Note::Finished(_));
+    let finished = inbox.iter().find(is_over);
+    assert!(matches!(finished, Some(Note::Finished(Some(_)))), "{finished:?}");
+    assert!(notebook.lock().unwrap().is_empty(), "it was dropped with its window");
+    running.close().unwrap();
+    assert_eq!(*notebook.lock().unwrap(), ["publisher dropped", "session closed"]);
 }
 
 #[test]

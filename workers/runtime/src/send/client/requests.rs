@@ -5,13 +5,13 @@
 use std::sync::Arc;
 use std::thread;
 
-use middlemark_contract::{PaceSpec, PublisherCounts};
+use middlemark_contract::PaceSpec;
 
 use crate::clock;
 use crate::message::header::Phase;
 use crate::send::client::calls::Calls;
 use crate::send::gate::Window;
-use crate::send::sender::{Done, Sender};
+use crate::send::sender::{Done, Finished, Sender};
 
 /// What a client of one server has left to send.
 pub(crate) struct Requests {
@@ -22,12 +22,12 @@ pub(crate) struct Requests {
 
 impl Requests {
     /// Sends until the window has closed or the trial is given up.
-    pub(crate) fn send_all(mut self, pace: PaceSpec) -> PublisherCounts {
+    pub(crate) fn send_all(mut self, pace: PaceSpec) -> Finished {
         let done = match pace {
             PaceSpec::Open { .. } => self.by_schedule(),
             PaceSpec::Closed { .. } => self.one_for_each_response(),
         };
-        self.sender.counts(&done)
+        self.sender.finish(&done)
     }
 
     /// A request's number is that of its instant, so that one who joins an open window repeats none.

@@ -7,12 +7,10 @@ mod division;
 
 use std::sync::Arc;
 
-use middlemark_contract::PublisherCounts;
-
 use crate::clock;
 use crate::send::gate::{Approach, Window, WindowGate};
 use crate::send::schedule::{Due, Schedules};
-use crate::send::sender::{Done, Filling, Sender};
+use crate::send::sender::{Done, Filling, Finished, Sender};
 
 pub(crate) use division::Division;
 
@@ -40,7 +38,7 @@ impl PublisherThread {
     }
 
     /// Publishes from `start_ns` on until the window has closed or the trial is given up; none where no window came.
-    pub(crate) fn run(mut self, start_ns: i64) -> Option<Vec<PublisherCounts>> {
+    pub(crate) fn run(mut self, start_ns: i64) -> Option<Vec<Finished>> {
         let gate = Arc::clone(&self.gate);
         let greet_all = |sequence, due_ns| {
             self.senders
@@ -58,12 +56,12 @@ impl PublisherThread {
             );
         }
         let done = self.follow_schedule(window);
-        let counts = self
+        let finished = self
             .senders
             .into_iter()
             .zip(&done)
-            .map(|(sender, done)| sender.counts(done));
-        Some(counts.collect())
+            .map(|(sender, done)| sender.finish(done));
+        Some(finished.collect())
     }
 
     fn schedules(&self, begin_ns: i64, most: impl Fn(&Sender) -> u32) -> Schedules {

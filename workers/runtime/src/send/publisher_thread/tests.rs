@@ -82,10 +82,10 @@ fn a_shared_thread_sends_every_message_of_each_in_the_order_in_which_they_are_du
     let recorders: Vec<_> = senders.iter().map(|sender| Arc::clone(&sender.recorder)).collect();
     let begin_ns = clock::now_ns();
     gate.open(Window::joined_at(begin_ns, begin_ns, begin_ns + 20_000_000));
-    let counts = PublisherThread::of(senders, &gate).run(begin_ns).unwrap();
-    let sent: Vec<_> = counts
+    let finished = PublisherThread::of(senders, &gate).run(begin_ns).unwrap();
+    let sent: Vec<_> = finished
         .iter()
-        .map(|counts| (counts.stream.as_str(), counts.intended, counts.sent))
+        .map(|Finished { counts, .. }| (counts.stream.as_str(), counts.intended, counts.sent))
         .collect();
     assert_eq!(sent, [("s0", 20, 20), ("s2", 10, 10), ("s4", 4, 4)]);
     let schedules = rates_hz.map(|rate_hz| (crate::send::schedule::Schedule::every(rate_hz, begin_ns), u32::MAX));

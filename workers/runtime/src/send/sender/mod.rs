@@ -44,6 +44,13 @@ impl Done {
     }
 }
 
+/// What a publisher leaves when it is done with the window.
+pub(crate) struct Finished {
+    pub(crate) counts: PublisherCounts,
+    /// Of a client of a server: what it sent its requests with, as the responses to the last of them are still to come.
+    pub(crate) client: Option<StampingPublisher>,
+}
+
 /// One publisher.
 pub(crate) struct Sender {
     pub(crate) stream: String,
@@ -82,11 +89,11 @@ impl Filling {
 
 impl Sender {
     /// Publishes at its own pace until the window has closed or the trial is given up.
-    pub(crate) fn pace_itself(mut self, window: Window) -> PublisherCounts {
+    pub(crate) fn pace_itself(mut self, window: Window) -> Finished {
         match self.pattern {
             PatternSpec::Unthrottled { messages, .. } => {
                 let done = self.flood(window, bound(messages, self.messages));
-                self.counts(&done)
+                self.finish(&done)
             }
             PatternSpec::PingPong {
                 interval_ns,
@@ -110,9 +117,10 @@ impl Sender {
         }
     }
 
-    /// What it did within the window.
-    pub(crate) fn counts(self, done: &Done) -> PublisherCounts {
-        PublisherCounts {
+    /// Ends it, with what it did within the window.
+    pub(crate) fn finish(self, done: &Done) -> Finished {
+        let is_client = matches!(self.pattern, PatternSpec::RequestResponse { .. });
+        let counts = PublisherCounts {
             stream: self.stream,
             publisher: self.channel.index,
             intended: done.tried + done.unsent,
@@ -121,6 +129,10 @@ impl Sender {
             unsent: done.unsent,
             refusal: self.refusal,
             last_returned_ns: done.last_returned_ns as u64,
+        };
+        Finished {
+            counts,
+            client: is_client.then_some(self.publisher),
         }
     }
 
@@ -158,14 +170,14 @@ impl Sender {
     }
 
     /// Gives its questions to its turn, which asks from the thread that has an answer.
-    fn ask(mut self, window: Window, messages: u32, interval_ns: u64, patience_ns: u64) -> PublisherCounts {
+    fn ask(mut self, window: Window, messages: u32, interval_ns: u64, patience_ns: u64) -> Finished {
         let Some(Client::Turn(turn)) = self.client.take() else {
             unreachable!("a ping-pong's publisher has a turn");
         };
         let questions = Questions::new(self, window, messages, interval_ns as i64, patience_ns as i64);
         let asked = turn.ask_all(questions);
         let done = asked.done();
-        asked.sender.counts(&done)
+        asked.sender.finish(&done)
     }
 
     /// When its messages are due from a beginning on.

@@ -92,8 +92,8 @@ fn sender_with(pattern: PatternSpec, publisher: Publisher) -> Sender {
 
 fn run(sender: Sender, start_ns: i64) -> Option<PublisherCounts> {
     let gate = Arc::clone(&sender.gate);
-    let counts = PublisherThread::of(vec![sender], &gate).run(start_ns)?;
-    counts.into_iter().next()
+    let finished = PublisherThread::of(vec![sender], &gate).run(start_ns)?;
+    finished.into_iter().next().map(|finished| finished.counts)
 }
 
 fn periodic(rate_hz: f64, arrival: Arrival) -> PatternSpec {

@@ -81,9 +81,9 @@ fn asked(
     let now_ns = clock::now_ns();
     sender.gate.open(Window::joined_at(now_ns, now_ns, now_ns + WINDOW_NS));
     let gate = Arc::clone(&sender.gate);
-    let counts = PublisherThread::of(vec![sender], &gate).run(now_ns).unwrap().remove(0);
+    let finished = PublisherThread::of(vec![sender], &gate).run(now_ns).unwrap().remove(0);
     let threads = asked.lock().unwrap().clone();
-    (counts, threads)
+    (finished.counts, threads)
 }
 
 /// A thread that answers all that it is sent, as a middleware's does.
