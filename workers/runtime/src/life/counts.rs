@@ -12,7 +12,7 @@ use middlemark_contract::{ApplicationSpec, ExpectedMessages, Published, Received
 use crate::life::reserve::Publication;
 use crate::node::journal::Journal;
 use crate::receive::flow::{Flow, FlowCounts};
-use crate::receive::receiver::{Part, ReceiverState};
+use crate::receive::receiver::state::{Part, ReceiverState};
 use crate::recorder::Recorder;
 use crate::recorder::files::{self, Beyond};
 

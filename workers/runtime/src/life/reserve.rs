@@ -16,7 +16,7 @@ use crate::node::input_queue::{self, Bell, InputReader, InputWriter};
 use crate::node::journal::Journal;
 use crate::node::thread::Taken;
 use crate::process::inbox::{Note, Notes};
-use crate::receive::receiver::{Part, ReceiverState};
+use crate::receive::receiver::state::{Part, ReceiverState};
 use crate::recorder::Recorder;
 use crate::send::client::Client;
 use crate::send::client::calls::Calls;

@@ -25,7 +25,7 @@ use crate::process::inbox::Notes;
 use crate::process::placement;
 use crate::process::udp_buffers;
 use crate::process::wire;
-use crate::receive::receiver::ReceiverState;
+use crate::receive::receiver::state::ReceiverState;
 use crate::send::gate::{Window, WindowGate};
 use crate::send::publisher_thread::Division;
 use crate::send::sender::{Filling, Sender};

@@ -1,10 +1,15 @@
 //! Whatever a peer sends: each message is counted as one thing, and no sample is one of a message that nobody sent.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 use crate::harness;
+use crate::message::channel::Channel;
+use crate::message::header::{Header, Phase};
+use crate::message::payload::{Identity, Pool};
 
 const SIZE_BYTES: usize = 64;
 const TOKEN: u32 = 5;

@@ -1,7 +1,11 @@
 use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::*;
 use crate::harness;
+use crate::message::header::{Header, Phase};
+use crate::message::payload::{Identity, Pool};
+use crate::receive::flow::First;
 
 const SIZE_BYTES: usize = 100;
 
