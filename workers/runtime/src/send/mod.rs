@@ -8,6 +8,7 @@ pub(crate) mod client;
 pub(crate) mod fake_publishers;
 pub(crate) mod gate;
 pub(crate) mod matched;
+mod pages;
 pub(crate) mod publish;
 pub(crate) mod publisher_thread;
 pub(crate) mod schedule;

@@ -3,17 +3,14 @@
 //! Filling is timed, so that it can be taken off; what a middleware's memory takes to get is charged, by stamping that
 //! much earlier. It neither paces (`sender`) nor records.
 
-use std::collections::HashMap;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use crate::clock;
 use crate::message::header::Header;
 use crate::message::payload::{Identity, Pool};
+use crate::send::pages::{self, LentMemory};
 use crate::send::publish::{PublishError, Publisher, PublisherMut};
-
-/// The smallest page that Linux has.
-const PAGE_BYTES: usize = 4096;
 
 /// One publisher with what stamps its messages.
 pub(crate) struct StampingPublisher {
@@ -107,7 +104,7 @@ impl Stamper {
                 message.write(memory, got_ns, got_ns - asked_ns);
             }),
             PublisherMut::Moving(publisher) => {
-                let mut memory = fresh(size_bytes);
+                let mut memory = pages::fresh(size_bytes);
                 let got_ns = clock::now_ns();
                 message.write(
                     &mut memory.spare_capacity_mut()[..size_bytes],
@@ -146,47 +143,6 @@ impl Message<'_> {
         self.header.intended_ns += self.fill_ns;
         for (place, byte) in memory.iter_mut().zip(self.header.encode()) {
             place.write(byte);
-        }
-    }
-}
-
-/// What a middleware has lent so far: how many bytes of which address.
-struct LentMemory(HashMap<usize, usize>);
-
-impl LentMemory {
-    fn new() -> LentMemory {
-        // As many as a queue has places, so that nothing is allocated while messages are sent.
-        LentMemory(HashMap::with_capacity(4096))
-    }
-
-    /// Touches the pages that have not been lent before: a page fault is what getting memory takes, not what filling does.
-    /// Touching all of them each time would be charged to a middleware whose pages are long there.
-    #[inline]
-    fn touch_new(&mut self, memory: &mut [MaybeUninit<u8>]) {
-        if memory.len() <= PAGE_BYTES {
-            return touch(memory); // less than it takes to look it up
-        }
-        let lent_bytes = self.0.entry(memory.as_ptr().addr()).or_insert(0);
-        if *lent_bytes < memory.len() {
-            touch(&mut memory[*lent_bytes..]);
-            *lent_bytes = memory.len();
-        }
-    }
-}
-
-/// Memory to be given away, with all its pages there.
-fn fresh(size_bytes: usize) -> Vec<u8> {
-    let mut memory: Vec<u8> = Vec::with_capacity(size_bytes);
-    touch(&mut memory.spare_capacity_mut()[..size_bytes]);
-    memory
-}
-
-/// Writes into every page, so that none of their faults is taken for filling.
-fn touch(memory: &mut [MaybeUninit<u8>]) {
-    for page in memory.chunks_mut(PAGE_BYTES) {
-        for place in [0, page.len() - 1] {
-            // SAFETY: the place is within the page; volatile, as the compiler sees that it is written again.
-            unsafe { page[place].as_mut_ptr().write_volatile(0) };
         }
     }
 }
@@ -264,57 +220,5 @@ mod tests {
         let mut publisher = StampingPublisher::new(lending, 64, Arc::new(Pool::new(7, 64)));
         let handed = publisher.send(header(0, 0), 64, 0);
         assert!(handed.returned_ns - handed.sent_ns >= LOAN_NS, "{handed:?}");
-    }
-
-    /// Memory of the kernel's without any page yet.
-    struct Mapping(&'static mut [MaybeUninit<u8>]);
-
-    impl Mapping {
-        fn new(pages: usize) -> Mapping {
-            let (bytes, access) = (pages * PAGE_BYTES, libc::PROT_READ | libc::PROT_WRITE);
-            let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
-            // SAFETY: a new mapping that nothing else is part of, unmapped by this type alone.
-            unsafe {
-                let begin = libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0);
-                assert_ne!(begin, libc::MAP_FAILED);
-                Mapping(std::slice::from_raw_parts_mut(begin.cast(), bytes))
-            }
-        }
-
-        fn resident_pages(&self) -> usize {
-            let mut pages = vec![0; self.0.len() / PAGE_BYTES];
-            let begin = self.0.as_ptr().cast_mut().cast();
-            // SAFETY: the range is mapped, and there is a byte for each of its pages.
-            assert_eq!(unsafe { libc::mincore(begin, self.0.len(), pages.as_mut_ptr()) }, 0);
-            pages.iter().filter(|page| **page & 1 == 1).count()
-        }
-    }
-
-    impl Drop for Mapping {
-        fn drop(&mut self) {
-            // SAFETY: it was mapped by this type, which is gone.
-            unsafe { libc::munmap(self.0.as_mut_ptr().cast(), self.0.len()) };
-        }
-    }
-
-    #[test]
-    fn pages_are_there_before_a_loan_is_filled() {
-        let (mut lent, mapping) = (LentMemory::new(), Mapping::new(8));
-        for pages in [1, 3, 2, 8] {
-            let before = mapping.resident_pages();
-            lent.touch_new(&mut mapping.0[..pages * PAGE_BYTES]);
-            assert_eq!(mapping.resident_pages(), before.max(pages));
-        }
-    }
-
-    #[test]
-    fn a_loan_that_was_there_before_is_not_touched_again() {
-        let (mut lent, mapping) = (LentMemory::new(), Mapping::new(4));
-        for expected in [0, 7] {
-            lent.touch_new(mapping.0);
-            // SAFETY: the page was touched.
-            assert_eq!(unsafe { mapping.0[PAGE_BYTES].assume_init() }, expected);
-            mapping.0[PAGE_BYTES].write(7);
-        }
     }
 }
