@@ -3,18 +3,18 @@
 //! It writes one file, `mosquitto-<index>.conf`, into the trial's folder, and takes nothing from `/etc/mosquitto`; the child
 //! dies with this process. What is in that file is for `configuration` to say.
 
+mod log;
 pub(crate) mod program;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,7 @@ use middlemark_contract::ServiceSpec;
 use middlemark_credentials::SecretFolder;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
+use crate::broker::log::Log;
 use crate::{configuration, credentials};
 
 /// How long the broker may take until it listens.
@@ -29,9 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long until a linked broker is tried again.
 const RETRY: Duration = Duration::from_millis(20);
-
-/// How much of its log a failure shows.
-const LOG_LINES: usize = 20;
 
 /// Why the broker does not run.
 #[derive(Debug, thiserror::Error)]
@@ -266,50 +264,4 @@ fn spawn(program: &Path, file: &Path) -> io::Result<Child> {
         });
     }
     command.spawn()
-}
-
-/// The last lines of its log.
-struct Log(Arc<Mutex<VecDeque<String>>>);
-
-impl Log {
-    /// Reads on a thread until the log ends; sends the version when the broker says that it runs.
-    fn read(pipe: ChildStderr, versions: Sender<String>) -> Log {
-        let lines = Arc::new(Mutex::new(VecDeque::new()));
-        let kept = Arc::clone(&lines);
-        thread::spawn(move || {
-            for line in BufReader::new(pipe).lines().map_while(Result::ok) {
-                if let Some(version) = running_version(&line) {
-                    let _ = versions.send(version.to_owned());
-                }
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                if kept.len() == LOG_LINES {
-                    kept.pop_front();
-                }
-                kept.push_back(line);
-            }
-        });
-        Log(lines)
-    }
-
-    fn end(&self) -> String {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().map(String::as_str).collect::<Vec<_>>().join(" | ")
-    }
-}
-
-/// `mosquitto version 2.0.11 running`
-fn running_version(line: &str) -> Option<&str> {
-    line.strip_prefix("mosquitto version ")?.strip_suffix(" running")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_line_that_says_so_means_that_it_runs() {
-        assert_eq!(running_version("mosquitto version 2.0.11 running"), Some("2.0.11"));
-        assert_eq!(running_version("mosquitto version 2.0.11 starting"), None);
-        assert_eq!(running_version("Error: Address already in use"), None);
-    }
 }
