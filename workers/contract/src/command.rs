@@ -1,5 +1,7 @@
 //! What the front says to a worker while a trial runs.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +41,19 @@ pub enum ApplicationCommand {
     Stop,
 }
 
+/// Its name, as the front spells it.
+impl fmt::Display for ApplicationCommand {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            ApplicationCommand::Start { .. } => "start",
+            ApplicationCommand::Approach => "approach",
+            ApplicationCommand::Measure { .. } => "measure",
+            ApplicationCommand::Drain { .. } => "drain",
+            ApplicationCommand::Stop => "stop",
+        })
+    }
+}
+
 /// What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones and, at the
 /// end, the unsent; higher ones where it joined when the window was open already.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -67,4 +82,14 @@ pub enum ServiceCommand {
     },
     /// Shut down and exit.
     Stop,
+}
+
+/// Its name, as the front spells it.
+impl fmt::Display for ServiceCommand {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            ServiceCommand::Measure { .. } => "measure",
+            ServiceCommand::Stop => "stop",
+        })
+    }
 }

@@ -39,13 +39,16 @@ pub(crate) fn accept(rendezvous: &Rendezvous) -> Result<(), Refusal> {
     })
 }
 
+/// Why iceoryx2 refuses a name or a path: it has these two reasons.
+pub(crate) const UNFIT: &str = "it is too long or has characters that iceoryx2 does not allow";
+
 /// iceoryx2's configuration as shipped, but for the place.
 pub(crate) fn configuration(rendezvous: &Rendezvous) -> Result<Config, MiddlewareError> {
     let folder = rendezvous.folder.display().to_string();
     let mut config = Config::default();
     config.global.prefix = FileName::new(prefix(rendezvous).as_bytes())
-        .map_err(|error| format!("'{}' can't be a prefix of file names: {error:?}", rendezvous.name))?;
-    let root = Path::new(folder.as_bytes()).map_err(|error| format!("'{folder}' can't be the root path: {error:?}"))?;
+        .map_err(|_| format!("'{}' can't be a prefix of iceoryx2's file names: {UNFIT}", rendezvous.name))?;
+    let root = Path::new(folder.as_bytes()).map_err(|_| format!("'{folder}' can't be iceoryx2's root path: {UNFIT}"))?;
     config.global.set_root_path(&root);
     Ok(config)
 }

@@ -11,6 +11,8 @@ use iceoryx2::service::port_factory::{event, publish_subscribe};
 use middlemark_contract::{Congestion, Durability, History};
 use middlemark_runtime::{Channel, MiddlewareError};
 
+use crate::place::UNFIT;
+
 /// The plain kind of service, as iceoryx2's examples and benchmarks have it: its ports lock nothing.
 pub(crate) type Kind = ipc::Service;
 pub(crate) type Data = publish_subscribe::PortFactory<Kind, [u8], ()>;
@@ -113,7 +115,7 @@ pub(crate) fn words(data: &Data, demands: &Demands) -> String {
 
 pub(crate) fn name(topic: &str) -> Result<ServiceName, MiddlewareError> {
     let name = ServiceName::new(topic);
-    name.map_err(|error| format!("'{topic}' can't be the name of a service: {error:?}").into())
+    name.map_err(|_| format!("'{topic}' can't be the name of a service: {UNFIT}").into())
 }
 
 /// The nodes that may open a service with so many endpoints.

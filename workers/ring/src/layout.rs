@@ -29,7 +29,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Takes its reader out of the writer's reckoning, unless it has attached anew since, and wakes a writer that waits.
+    /// Detaches its reader, so that the writer waits for it no more, unless it has attached anew since; wakes the writer.
     pub(crate) fn detach(&self, attachments: u32) {
         if is_attached(attachments) {
             let next = attachments.wrapping_add(1);

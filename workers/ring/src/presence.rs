@@ -4,6 +4,7 @@
 //! Open file description locks (`fcntl_locking(2)`): they hold between containers and within one process alike, and no
 //! process number is ever compared. Locks never touch the bytes themselves.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -20,6 +21,15 @@ impl Participant {
         match self {
             Participant::Writer => 0,
             Participant::Reader(index) => 1 + index as i64,
+        }
+    }
+}
+
+impl fmt::Display for Participant {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Participant::Writer => write!(text, "writer"),
+            Participant::Reader(index) => write!(text, "reader {index}"),
         }
     }
 }

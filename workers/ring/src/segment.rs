@@ -43,7 +43,7 @@ impl Segment {
         if !presence::enter(&file, participant)? {
             return Err(io::Error::new(
                 io::ErrorKind::AddrInUse,
-                format!("{} already has its {participant:?}", path.display()),
+                format!("{} already has its {participant}", path.display()),
             ));
         }
         let mapped = reserve(&file, layout.total_bytes()).and_then(|()| map(&file, layout.total_bytes()));

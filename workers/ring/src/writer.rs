@@ -55,7 +55,7 @@ pub struct Writer {
     written: Count,
     /// So many slots are known to be free.
     room: u32,
-    /// How many refusals there were since a reader's life was looked after.
+    /// How many messages were refused; now and then, by this count, it is checked that the slowest reader still lives.
     refusals: u32,
 }
 
@@ -172,19 +172,20 @@ impl Writer {
         let has_left = || self.attachments(follower.reader) != follower.attachments;
         taken.wait(follower.taken, Some(timeout), has_left);
         if taken.get() == follower.taken {
-            self.look_after(follower);
+            self.detach_if_gone(follower);
         }
     }
 
-    /// Looks after its life only now and then, as each look is a system call.
+    /// Checks only now and then that the reader still lives, as each check is a system call.
     fn refuse_for(&mut self, follower: Follower) {
         self.refusals = self.refusals.wrapping_add(1);
         if self.refusals % 1024 == 1 {
-            self.look_after(follower);
+            self.detach_if_gone(follower);
         }
     }
 
-    fn look_after(&self, follower: Follower) {
+    /// A reader whose process has ended holds no message back any more.
+    fn detach_if_gone(&self, follower: Follower) {
         if !self.segment.is_there(follower.reader) {
             self.segment.place(follower.reader).detach(follower.attachments);
         }

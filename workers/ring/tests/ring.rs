@@ -148,8 +148,14 @@ fn a_second_writer_and_a_second_reader_of_the_same_index_are_refused() {
     let (name, layout) = (name(), Layout::new(32, 2, 4));
     let _writer = Writer::attach(&name, layout, WAIT).unwrap();
     let _reader = Reader::attach(&name, layout, 1).unwrap();
-    assert!(Writer::attach(&name, layout, WAIT).is_err());
-    assert!(Reader::attach(&name, layout, 1).is_err());
+    let refused = [
+        Writer::attach(&name, layout, WAIT).err(),
+        Reader::attach(&name, layout, 1).err(),
+    ];
+    assert_eq!(
+        refused.map(|error| error.unwrap().to_string()),
+        ["writer", "reader 1"].map(|participant| format!("/dev/shm/{name} already has its {participant}"))
+    );
     assert!(Reader::attach(&name, Layout::new(64, 2, 4096), 0).is_err());
     assert!(Reader::attach(&name, layout, 0).is_ok());
 }

@@ -147,7 +147,9 @@ impl Session for SyntheticSession {
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
         for releases in self.releases {
             if let Some(lateness) = releases.stop() {
-                eprintln!("released: {:?}", lateness.words("lateness"));
+                let words = lateness.words("lateness");
+                let words: Vec<_> = words.iter().map(|(name, value)| format!("{name} {value}")).collect();
+                eprintln!("released: {}", words.join(", "));
             }
         }
         for segment in self.segments {

@@ -168,6 +168,12 @@ pub enum PortHolders {
     Nothing,
 }
 
+impl fmt::Display for PortHolders {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
+}
+
 /// For what a service is needed once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,7 @@
 //! What an application is told before it does anything: its spec.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -103,6 +104,12 @@ pub enum Role {
     Publisher,
     /// It receives them.
     Subscriber,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
 }
 
 /// How much is recorded, and where it goes after the window.

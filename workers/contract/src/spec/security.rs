@@ -100,7 +100,10 @@ impl SecretFiles {
     /// It was not given; in words.
     pub fn text(&self, name: &str) -> Result<&str, String> {
         let found = self.0.get(name).map(String::as_str);
-        found.ok_or_else(|| format!("the credentials have no {name}, only {:?}", self.0.keys()))
+        found.ok_or_else(|| {
+            let names: Vec<_> = self.0.keys().map(String::as_str).collect();
+            format!("the credentials have no {name}, only {}", names.join(", "))
+        })
     }
 }
 

@@ -5,31 +5,25 @@
 
 mod log;
 pub(crate) mod program;
+mod reachable;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io;
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use middlemark_contract::ServiceSpec;
 use middlemark_credentials::SecretFolder;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
 use crate::broker::log::Log;
+use crate::broker::reachable::{PATIENCE, greet, wait_listening};
 use crate::{configuration, credentials};
-
-/// How long the broker may take until it listens.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How long until a linked broker is tried again.
-const RETRY: Duration = Duration::from_millis(20);
 
 /// Why the broker does not run.
 #[derive(Debug, thiserror::Error)]
@@ -194,39 +188,6 @@ impl Drop for Mosquitto {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
-    }
-}
-
-/// Connects as a client of MQTT 3.1.1 with a clean session and no name, and leaves again.
-fn greet(mut stream: impl Read + Write, knows_strangers: bool) -> io::Result<()> {
-    const CONNECT: &[u8] = b"\x10\x0c\x00\x04MQTT\x04\x02\x00\x0a\x00\x00";
-    const ACCEPTED: [u8; 4] = [0x20, 0x02, 0x00, 0x00];
-    const NOT_AUTHORISED: [u8; 4] = [0x20, 0x02, 0x00, 0x05];
-    const DISCONNECT: &[u8] = b"\xe0\x00";
-    stream.write_all(CONNECT)?;
-    let mut answer = [0; 4];
-    stream.read_exact(&mut answer)?;
-    if knows_strangers && answer == NOT_AUTHORISED {
-        return Ok(());
-    }
-    if knows_strangers || answer != ACCEPTED {
-        return Err(io::Error::other(format!("it answered {answer:?} instead of accepting")));
-    }
-    stream.write_all(DISCONNECT)
-}
-
-/// Waits until a linked broker listens: a bridge that finds nobody comes back only after 5 s or more.
-fn wait_listening(place: SocketAddr) -> io::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let Err(last) = TcpStream::connect_timeout(&place, PATIENCE) else {
-            return Ok(());
-        };
-        if Instant::now() >= deadline {
-            let reason = format!("{place} did not listen within {} s: {last}", PATIENCE.as_secs());
-            return Err(io::Error::new(last.kind(), reason));
-        }
-        thread::park_timeout(RETRY);
     }
 }
 

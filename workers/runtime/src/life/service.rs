@@ -121,7 +121,7 @@ fn obey(line: Line<ServiceCommand>) -> Result<(), MiddlewareError> {
     match line {
         Line::Value(ServiceCommand::Stop) | Line::End => Ok(()),
         Line::Nonsense(reason) => Err(reason.into()),
-        Line::Value(command) => Err(format!("{command:?} came while a window was open").into()),
+        Line::Value(command) => Err(format!("the command {command} came while a window was open").into()),
     }
 }
 

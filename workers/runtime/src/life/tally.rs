@@ -112,7 +112,7 @@ pub(crate) fn pass(note: Note) -> Result<Option<PublisherCounts>, End> {
         Note::Line(Line::Value(ApplicationCommand::Stop)) => Err(End::GivenUp),
         Note::Line(Line::Value(command)) => Err(End::Failed {
             doing: "reading a command",
-            causes: vec![format!("{command:?} came too early")],
+            causes: vec![format!("the command {command} came too early")],
         }),
         Note::Line(Line::Nonsense(reason)) => Err(End::Failed {
             doing: "reading a command",

@@ -75,9 +75,7 @@ impl Ports<'_> {
                 capability: "spec".into(),
                 reason: format!(
                     "the trial's {} need more ports than the {} from {} on that its range has: have fewer of them, or a larger range",
-                    format!("{:?}", self.holders).to_lowercase(),
-                    self.range.ports,
-                    self.range.first_port
+                    self.holders, self.range.ports, self.range.first_port
                 ),
             });
         }

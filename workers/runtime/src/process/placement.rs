@@ -12,7 +12,7 @@ use middlemark_contract::{Placement, Refusal, Scheduling};
 /// A refusal that names what the kernel did not allow.
 pub(crate) fn apply(placement: &Placement) -> Result<(), Refusal> {
     if !placement.cpus.is_empty() {
-        pin(&placement.cpus).map_err(|error| refusal(format!("CPUs {:?}: {error}", placement.cpus)))?;
+        pin(&placement.cpus).map_err(|error| refusal(format!("{}: {error}", words(&placement.cpus))))?;
     }
     if let Scheduling::Fifo { priority } = placement.scheduling {
         let parameter = libc::sched_param {
@@ -50,10 +50,13 @@ fn allowed_cpus(process: libc::pid_t) -> Option<String> {
     check(unsafe { libc::sched_getaffinity(process, size_of::<libc::cpu_set_t>(), &raw mut set) }).ok()?;
     // SAFETY: CPU_ISSET reads within the set.
     let cpus = (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) });
-    Some(format!(
-        "CPU {}",
-        cpus.map(|cpu| cpu.to_string()).collect::<Vec<_>>().join("+")
-    ))
+    Some(words(&cpus.collect::<Vec<_>>()))
+}
+
+/// `CPU 0+2`
+fn words(cpus: &[impl ToString]) -> String {
+    let numbers: Vec<_> = cpus.iter().map(ToString::to_string).collect();
+    format!("CPU {}", numbers.join("+"))
 }
 
 fn scheduling(process: libc::pid_t) -> Option<String> {

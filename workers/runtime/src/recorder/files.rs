@@ -55,7 +55,7 @@ pub(crate) fn write_histograms(path: &Path, flows: &[Beyond<'_>]) -> io::Result<
             histogram.saturating_record_n(latency_ns, count);
         }
         log.write_histogram(&histogram, Duration::ZERO, Duration::ZERO, Tag::new(&flow.tag))
-            .map_err(|error| io::Error::other(format!("{error:?}")))?;
+            .map_err(io::Error::other)?;
     }
     drop(log);
     out.flush() // A drop doesn't tell what it could not write.

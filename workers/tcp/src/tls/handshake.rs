@@ -179,7 +179,7 @@ pub(super) fn answer(end: &mut impl End, is_admitted: bool, mut socket: &Socket)
             let length = traffic.encrypt(&[byte], &mut record).map_err(io::Error::other)?;
             socket.write_all(&record[..length])
         }
-        other => Err(io::Error::other(format!("no answer can be sent in state {other:?}"))),
+        other => Err(unready(&other)),
     }
 }
 
@@ -206,6 +206,15 @@ pub(super) fn wait_for_answer(end: &mut impl End, wire: &mut Wire, socket: &Sock
             None => return Err(ErrorKind::UnexpectedEof.into()),
         }
     }
+}
+
+/// Why nothing can be sent over a connection in this state.
+pub(super) fn unready<Data>(state: &ConnectionState<'_, '_, Data>) -> io::Error {
+    io::Error::other(match state {
+        ConnectionState::PeerClosed | ConnectionState::Closed => "nothing can be sent over TLS: the connection is closed",
+        ConnectionState::BlockedHandshake => "nothing can be sent over TLS: the handshake is not over",
+        _ => "nothing can be sent over TLS: the other end sent what was not expected",
+    })
 }
 
 /// What TLS refuses it refuses again.

@@ -9,7 +9,7 @@ use middlemark_sockets::{BothWays, GuardedWriter, Incoming};
 use rustls::unbuffered::{ConnectionState, UnbufferedStatus};
 use socket2::Socket;
 
-use super::handshake::{End, Flight, Wire, refused};
+use super::handshake::{End, Flight, Wire, refused, unready};
 use super::held::{Held, Shared};
 
 /// How much of a message is encrypted before it is sent: four records of TLS, so that the kernel and the peer begin with
@@ -58,7 +58,7 @@ impl<H: Held> TlsWriter<H> {
                         data.done();
                         flight.send(socket).map(|()| None)
                     }
-                    other => Err(io::Error::other(format!("nothing can be sent in state {other:?}"))),
+                    other => Err(unready(&other)),
                 }
             })?;
             if let Some(length) = encrypted {

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use middlemark_contract::{
-    ApplicationSpec, Endpoint, NodeSpec, PatternSpec, Readiness, Refusal, Role, TakeSpec, TriggerSpec,
+    ApplicationSpec, Endpoint, NodeInput, NodeSpec, PatternSpec, Readiness, Refusal, Role, TakeSpec, TriggerSpec,
 };
 
 use super::require;
@@ -21,7 +21,7 @@ pub(super) fn accept(spec: &ApplicationSpec) -> Result<(), Refusal> {
         for endpoint in endpoints(node) {
             require(spec.endpoints.contains(&endpoint), "spec", || {
                 format!(
-                    "the node '{}' uses {:?} {} of '{}', which this application does not hold",
+                    "the node '{}' uses {} {} of '{}', which this application does not hold",
                     node.name, endpoint.role, endpoint.index, endpoint.stream
                 )
             })?;
@@ -32,7 +32,7 @@ pub(super) fn accept(spec: &ApplicationSpec) -> Result<(), Refusal> {
                 )
             })?;
             let text = format!(
-                "two nodes use {:?} {} of '{}'",
+                "two nodes use {} {} of '{}'",
                 endpoint.role, endpoint.index, endpoint.stream
             );
             require(
@@ -42,12 +42,18 @@ pub(super) fn accept(spec: &ApplicationSpec) -> Result<(), Refusal> {
             )?;
         }
     }
-    let lonely = spec.endpoints.iter().find(|endpoint| {
+    let unused = spec.endpoints.iter().find(|endpoint| {
         endpoint.role == Role::Publisher
             && is_computed(spec, endpoint)
             && !used.contains(&(endpoint.stream.clone(), endpoint.role, endpoint.index))
     });
-    require(lonely.is_none(), "spec", || format!("no node sends for {lonely:?}"))
+    match unused {
+        None => Ok(()),
+        Some(endpoint) => Err(Refusal {
+            capability: "spec".into(),
+            reason: format!("no node sends as publisher {} of '{}'", endpoint.index, endpoint.stream),
+        }),
+    }
 }
 
 fn endpoints(node: &NodeSpec) -> impl Iterator<Item = Endpoint> + '_ {
@@ -71,17 +77,18 @@ fn is_computed(spec: &ApplicationSpec, endpoint: &Endpoint) -> bool {
 }
 
 fn accept_trigger(node: &NodeSpec) -> Result<(), Refusal> {
-    let name = &node.name;
-    let has_inputs = match node.trigger {
-        TriggerSpec::Source { .. } | TriggerSpec::Unthrottled { .. } => false,
-        TriggerSpec::Timer { .. } | TriggerSpec::Message { .. } => true,
+    let (name, inputs) = (&node.name, node.inputs.len());
+    let (runs, needs_inputs) = match node.trigger {
+        TriggerSpec::Source { .. } => ("is a source", false),
+        TriggerSpec::Unthrottled { .. } => ("is an unthrottled source", false),
+        TriggerSpec::Timer { .. } => ("is run by a timer", true),
+        TriggerSpec::Message { .. } => ("is run by messages", true),
     };
-    require(has_inputs != node.inputs.is_empty(), "spec", || {
-        format!(
-            "the node '{name}' has {} inputs and {:?}",
-            node.inputs.len(),
-            node.trigger
-        )
+    require(!needs_inputs || inputs > 0, "spec", || {
+        format!("the node '{name}' {runs}, which needs an input, and has none")
+    })?;
+    require(needs_inputs || inputs == 0, "spec", || {
+        format!("the node '{name}' {runs}, which has no input, and has {inputs}")
     })?;
     let rate_hz = match node.trigger {
         TriggerSpec::Source { rate_hz } | TriggerSpec::Timer { rate_hz } => rate_hz,
@@ -91,15 +98,68 @@ fn accept_trigger(node: &NodeSpec) -> Result<(), Refusal> {
     require(rate_hz.is_finite() && rate_hz > 0.0, "spec", || {
         format!("a rate of {rate_hz} Hz of the node '{name}'")
     })?;
+    node.inputs.iter().try_for_each(|input| accept_input(node, input))
+}
+
+fn accept_input(node: &NodeSpec, input: &NodeInput) -> Result<(), Refusal> {
+    let (name, stream) = (&node.name, &input.stream);
     let on_any = matches!(node.trigger, TriggerSpec::Message { when: Readiness::Any });
-    for input in &node.inputs {
-        let fits = match input.take {
-            TakeSpec::Newest => !on_any,
-            TakeSpec::Queue { capacity } => (1..=MOST_WAITING).contains(&capacity),
-        };
-        require(fits, "spec", || {
-            format!("the node '{name}' can't take {:?} from '{}'", input.take, input.stream)
-        })?;
+    match input.take {
+        TakeSpec::Newest => require(!on_any, "spec", || {
+            format!("the node '{name}' runs for each message, so it can't take only the newest of '{stream}'")
+        }),
+        TakeSpec::Queue { capacity } => require((1..=MOST_WAITING).contains(&capacity), "spec", || {
+            format!("{capacity} messages of '{stream}' may wait at the node '{name}'; 1 to {MOST_WAITING} can")
+        }),
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use middlemark_contract::{ComputeSpec, NodeOutput};
+
+    use super::*;
+
+    fn node(trigger: TriggerSpec, takes: &[TakeSpec]) -> NodeSpec {
+        let input = |take: &TakeSpec| NodeInput {
+            stream: "s".into(),
+            index: 0,
+            take: *take,
+        };
+        NodeSpec {
+            name: "n".into(),
+            number: 0,
+            trigger,
+            compute: ComputeSpec::Constant { time_ns: 0 },
+            seed: 0,
+            inputs: takes.iter().map(input).collect(),
+            outputs: vec![NodeOutput {
+                stream: "t".into(),
+                index: 0,
+            }],
+        }
+    }
+
+    #[test]
+    fn a_node_that_can_t_run_is_refused_in_the_words_of_a_suite() {
+        let source = TriggerSpec::Source { rate_hz: 1.0 };
+        let any = TriggerSpec::Message { when: Readiness::Any };
+        let reasons = [
+            node(TriggerSpec::Timer { rate_hz: 1.0 }, &[]),
+            node(source, &[TakeSpec::Newest]),
+            node(any, &[TakeSpec::Newest]),
+            node(any, &[TakeSpec::Queue { capacity: 0 }]),
+        ]
+        .map(|node| accept_trigger(&node).unwrap_err().reason);
+        assert_eq!(
+            reasons,
+            [
+                "the node 'n' is run by a timer, which needs an input, and has none",
+                "the node 'n' is a source, which has no input, and has 1",
+                "the node 'n' runs for each message, so it can't take only the newest of 's'",
+                "0 messages of 's' may wait at the node 'n'; 1 to 65536 can",
+            ]
+        );
+        assert!(accept_trigger(&node(any, &[TakeSpec::Queue { capacity: 1 }])).is_ok());
+    }
 }
