@@ -93,3 +93,28 @@ impl fmt::Display for ServiceCommand {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named<T: Serialize + fmt::Display>(command: &T) {
+        let json = serde_json::to_value(command).unwrap();
+        assert_eq!(json["command"], command.to_string());
+    }
+
+    #[test]
+    fn a_command_is_shown_as_the_front_spells_it() {
+        let (begin_ns, end_ns) = (1, 2);
+        named(&ApplicationCommand::Start { at_ns: 1 });
+        named(&ApplicationCommand::Approach);
+        named(&ApplicationCommand::Measure { begin_ns, end_ns });
+        named(&ApplicationCommand::Drain {
+            expected: Vec::new(),
+            until_ns: 1,
+        });
+        named(&ApplicationCommand::Stop);
+        named(&ServiceCommand::Measure { begin_ns, end_ns });
+        named(&ServiceCommand::Stop);
+    }
+}

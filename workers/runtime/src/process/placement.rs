@@ -74,7 +74,11 @@ fn scheduling(process: libc::pid_t) -> Option<String> {
 }
 
 fn pin(cpus: &[u32]) -> io::Result<()> {
-    // SAFETY: cpu_set_t is plain bits, for which zero is valid; CPU_SET ignores numbers beyond its size.
+    if let Some(cpu) = cpus.iter().find(|cpu| **cpu >= libc::CPU_SETSIZE as u32) {
+        let reason = format!("Linux has no CPU {cpu}: they end at {}", libc::CPU_SETSIZE - 1);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    // SAFETY: cpu_set_t is plain bits, for which zero is valid; no number is beyond its size.
     let set = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         for cpu in cpus {
@@ -126,6 +130,19 @@ mod tests {
         let stated = stated.join().unwrap();
         assert_eq!(stated["process CPUs"], format!("CPU {last}"));
         assert_eq!(stated["process scheduling"], "SCHED_OTHER");
+    }
+
+    #[test]
+    fn a_cpu_that_no_machine_has_is_refused() {
+        let spec = Placement {
+            cpus: vec![0, 5000],
+            scheduling: Scheduling::Other,
+            spin_ns: 0,
+        };
+        assert_eq!(
+            apply(&spec).unwrap_err().reason,
+            "CPU 0+5000: Linux has no CPU 5000: they end at 1023"
+        );
     }
 
     #[test]
