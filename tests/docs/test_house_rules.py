@@ -33,8 +33,8 @@ LARGER_FOLDERS = {
 """Those that may have more entries, and why."""
 
 
-def entries() -> dict[str, set[str]]:
-    """What each folder of the repository holds, without what is ignored and what only makes a folder a package or a program."""
+def files() -> list[str]:
+    """The files of the repository, without what is ignored."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT,
@@ -42,9 +42,14 @@ def entries() -> dict[str, set[str]]:
         capture_output=True,
         text=True,
     ).stdout
+    return [name for name in listed.split("\0") if name and (ROOT / name).exists()]
+
+
+def entries() -> dict[str, set[str]]:
+    """What each folder of the repository holds, without what only makes a folder a package or a program."""
     held: dict[str, set[str]] = defaultdict(set)
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).exists() and not name.endswith(MARKERS):
+    for name in files():
+        if not name.endswith(MARKERS):
             parts = PurePosixPath(name).parts
             for depth, part in enumerate(parts):
                 held["/".join(parts[:depth]) or "."].add(part)
@@ -64,7 +69,8 @@ def test_a_folder_has_at_most_a_dozen_entries() -> None:
 
 
 def test_a_module_has_at_most_300_lines() -> None:
-    modules = [*SOURCE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    rust = [ROOT / name for name in files() if name.endswith(".rs")]
+    modules = [*SOURCE.rglob("*.py"), *(ROOT / "tests").rglob("*.py"), *rust]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
     long = {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > MOST_LINES and path not in GENERATED}
     assert long == {}, f"more than {MOST_LINES} lines: move one of its concepts to the module that it belongs to"
