@@ -1,4 +1,4 @@
-//! Whom a participant may have to find where multicast does not find them; it looks for nobody.
+//! The peers that a participant is told of where multicast does not reach them; nothing is sent here.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

@@ -38,7 +38,7 @@ impl Policies {
         }
     }
 
-    /// Them in the standard's words.
+    /// The policies by the names of the DDS standard.
     #[must_use]
     pub fn words(&self) -> String {
         let reliability = if self.reliable == 1 {
@@ -59,7 +59,7 @@ impl Policies {
     }
 }
 
-/// Refuses what no writer of DDS does: to wait for a reader that is owed nothing.
+/// Refuses what no writer of DDS does: to wait for room on a best-effort stream, whose readers acknowledge nothing.
 ///
 /// # Errors
 /// The refusal of a stream that is best effort and requests that its publisher waits.

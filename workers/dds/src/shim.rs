@@ -60,7 +60,7 @@ pub fn checked(code: i32, doing: &str) -> Result<i32, ShimError> {
     ))
 }
 
-/// What a call opens that says itself why it can't: it is given where its handle goes, and its reason.
+/// Opens something by a call that is given where to write the handle and, where it fails, the reason.
 ///
 /// # Errors
 /// The call's reason.

@@ -1,7 +1,7 @@
 //! The one clock: the front's `CLOCK_MONOTONIC`, in nanoseconds; on another machine that machine's own, read through the
-//! vDSO, and what the two are apart.
+//! vDSO, less the offset between the two.
 //!
-//! It stamps and it waits until an absolute instant; it knows nothing of schedules (`pacing`).
+//! It stamps and it waits until an absolute instant; it knows nothing of schedules (`schedule`).
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 /// This machine's clock minus the front's.
 static OFFSET_NS: AtomicI64 = AtomicI64::new(0);
 
-/// From now on the time is the front's, of which this machine's clock is so far ahead.
-pub fn agree(offset_ns: i64) {
+/// Sets by how much this machine's clock is ahead of the front's; from then on all instants are those of the front's clock.
+pub fn follow_front(offset_ns: i64) {
     OFFSET_NS.store(offset_ns, Relaxed);
 }
 

@@ -62,13 +62,13 @@ pub trait Middleware {
     /// The refusal that becomes the outcome `not_applicable`.
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal>;
 
-    /// Makes what each application and service of one trial proves with who it is, anew at each call.
+    /// Makes the credentials with which each application and service of one trial proves its identity, anew at each call.
     ///
     /// The runtime has already refused a level that [`Self::describe`] doesn't have, so that a middleware without any need
     /// not implement this.
     ///
     /// # Errors
-    /// The refusal of a level that the options leave no way to, or what kept the credentials from being made.
+    /// The refusal of a level that is not possible under these options, or what kept the credentials from being made.
     fn credentials(
         &self,
         request: &CredentialsRequest,

@@ -6,7 +6,7 @@ use middlemark_runtime::clock;
 fn the_time_is_the_fronts_wherever_this_machine_began_to_count() {
     const AHEAD_NS: i64 = 3_600_000_000_000;
     let here_ns = clock::now_ns();
-    clock::agree(AHEAD_NS);
+    clock::follow_front(AHEAD_NS);
     let front_ns = clock::now_ns();
     clock::sleep_until(front_ns + 5_000_000);
     let slept_ns = clock::now_ns() - front_ns;

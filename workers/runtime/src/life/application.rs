@@ -40,7 +40,7 @@ pub(crate) fn run(middleware: &dyn Middleware) -> ExitCode {
         }
         Line::End => return ExitCode::FAILURE,
     };
-    clock::agree(spec.clock_offset_ns);
+    clock::follow_front(spec.clock_offset_ns);
     let (notes, inbox) = channel();
     let (reserved, options) = match arm(middleware, &spec, &notes) {
         Ok(armed) => armed,

@@ -57,7 +57,7 @@ impl Running {
         })
     }
 
-    /// Makes all endpoints; publishers publish from here on. Where it fails, what there is by then is to be closed as ever.
+    /// Makes all endpoints; publishers publish from here on. Where it fails, what was made by then is still to be closed by [`Self::close`].
     pub(crate) fn start(
         &mut self,
         spec: &ApplicationSpec,

@@ -32,7 +32,7 @@ pub(crate) fn run(middleware: &dyn Middleware) -> ExitCode {
         }
         Line::End => return ExitCode::FAILURE,
     };
-    clock::agree(spec.clock_offset_ns);
+    clock::follow_front(spec.clock_offset_ns);
     let options = match accept(middleware, &spec) {
         Ok(options) => options,
         Err(refusal) => return refuse(refusal),

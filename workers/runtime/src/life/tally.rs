@@ -1,4 +1,4 @@
-//! What an application's main thread makes of its notes while no command is waited for, and how a life can end early.
+//! What the main thread of an application does with the notes of its other threads, and how a life can end early.
 //!
 //! It decides no order; `application` says what is waited for.
 

@@ -29,7 +29,7 @@ pub(crate) struct Bell(OnceLock<Thread>);
 
 impl Bell {
     /// From now on this thread is woken. What was offered before is in the queues, which it looks into first.
-    pub(crate) fn hear(&self) {
+    pub(crate) fn wake_this_thread(&self) {
         self.0.get_or_init(thread::current);
     }
 
@@ -40,7 +40,7 @@ impl Bell {
         }
     }
 
-    /// Waits, on the thread that hears it, until it rings or an instant has passed; may return early.
+    /// Waits, on the thread that it wakes, until it rings or an instant has passed; may return early.
     pub(crate) fn wait(until_ns: Option<i64>) {
         match until_ns {
             None => thread::park(),

@@ -1,7 +1,7 @@
 //! The life of one node's thread: it waits for its trigger, takes what its inputs have, computes, and sends.
 //!
 //! Every node has a thread of its own, so that none waits for another's computation and the CPU time that is spent is
-//! its own; applications are what share. `input_queue` brings its messages, `compute` spends,
+//! its own; what nodes of one application share is the process. `input_queue` brings its messages, `compute` spends,
 //! `output_sender` sends, `journal` notes.
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) struct Node {
     pub(crate) taken: Taken,
 }
 
-/// What the execution to come has taken, in memory that is never outgrown.
+/// What the next execution has taken, in memory for the most that there can be.
 pub(crate) struct Taken {
     messages: Vec<Arrived>,
     /// By input, while not every one has something yet.
@@ -51,12 +51,12 @@ impl Taken {
 impl Node {
     /// Runs from `start_ns` on until the window has closed or the trial is given up.
     pub(crate) fn run(mut self, start_ns: i64, notes: &Notes) -> Journal {
-        self.bell.hear();
+        self.bell.wake_this_thread();
         let window = self.greet(start_ns).and_then(|begin_ns| match self.trigger {
-            TriggerSpec::Source { rate_hz } => self.follow(rate_hz, begin_ns, false),
-            TriggerSpec::Timer { rate_hz } => self.follow(rate_hz, begin_ns, true),
-            TriggerSpec::Unthrottled { approach_hz } => self.race(approach_hz, begin_ns),
-            TriggerSpec::Message { when } => self.listen(when),
+            TriggerSpec::Source { rate_hz } => self.run_by_schedule(rate_hz, begin_ns, false),
+            TriggerSpec::Timer { rate_hz } => self.run_by_schedule(rate_hz, begin_ns, true),
+            TriggerSpec::Unthrottled { approach_hz } => self.run_unthrottled(approach_hz, begin_ns),
+            TriggerSpec::Message { when } => self.run_on_messages(when),
         });
         self.inputs.iter().for_each(InputReader::close);
         self.journal.close(&self.inputs);
@@ -77,7 +77,7 @@ impl Node {
     }
 
     /// Runs by an absolute schedule.
-    fn follow(&mut self, rate_hz: f64, begin_ns: i64, skips: bool) -> Option<Window> {
+    fn run_by_schedule(&mut self, rate_hz: f64, begin_ns: i64, skips: bool) -> Option<Window> {
         let window = self.approach(rate_hz, begin_ns)?;
         let period_ns = (1e9 / rate_hz) as i64;
         for due_ns in Schedule::every(rate_hz, window.begin_ns).skip_while(|due_ns| *due_ns < window.joined_ns) {
@@ -100,7 +100,7 @@ impl Node {
     }
 
     /// Runs again as soon as it is done.
-    fn race(&mut self, approach_hz: f64, begin_ns: i64) -> Option<Window> {
+    fn run_unthrottled(&mut self, approach_hz: f64, begin_ns: i64) -> Option<Window> {
         let window = self.approach(approach_hz, begin_ns)?;
         if self.gate.rest_before(window.joined_ns) {
             clock::wait_until(window.joined_ns, self.spin_ns);
@@ -129,7 +129,7 @@ impl Node {
     }
 
     /// Runs when messages come.
-    fn listen(&mut self, when: Readiness) -> Option<Window> {
+    fn run_on_messages(&mut self, when: Readiness) -> Option<Window> {
         loop {
             let window = self.gate.window();
             if self.gate.is_abandoned() || window.is_some_and(|window| clock::now_ns() >= window.end_ns) {

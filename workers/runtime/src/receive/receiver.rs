@@ -86,19 +86,19 @@ impl Server {
         Server(state)
     }
 
-    /// Takes a request and answers it by `way`, a publisher of this one response: by the time this returns, the server has
-    /// computed and `way` was called once, or not at all where the request was none. Call it at once when the middleware
-    /// hands the request over, on a thread on which it lets a server answer.
+    /// Takes a request and answers it by `reply`, a publisher of this one response: by the time this returns, the server
+    /// has computed and `reply` was called once, or not at all where the bytes were no request of this trial. Call it at
+    /// once when the middleware hands the request over, on a thread on which it lets a server answer.
     #[inline]
-    pub fn serve(&self, request: &[u8], way: PublisherMut<'_>) {
-        self.serve_at(clock::now_ns(), request, way);
+    pub fn serve(&self, request: &[u8], reply: PublisherMut<'_>) {
+        self.serve_at(clock::now_ns(), request, reply);
     }
 
     /// The same of a request that was received at `received_ns` (see [`Receiver::stamp`]).
     #[inline]
-    pub fn serve_at(&self, received_ns: i64, request: &[u8], way: PublisherMut<'_>) {
+    pub fn serve_at(&self, received_ns: i64, request: &[u8], reply: PublisherMut<'_>) {
         self.0
-            .take_question(received_ns, std::iter::once(request), always, Some(way));
+            .take_request(received_ns, std::iter::once(request), always, Some(reply));
     }
 
     /// How many bytes the request has that a slot of the channel's largest size begins with.

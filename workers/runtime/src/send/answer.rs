@@ -27,7 +27,7 @@ pub(crate) struct Answerer {
 
 /// What it answers with.
 struct Means {
-    /// Where answers are messages of a topic; none where each question comes with the way to answer it.
+    /// Of a ping-pong's responder, whose answers are messages of a topic; none of a server, whose requests bring their reply.
     publisher: Option<Publisher>,
     stamper: Stamper,
     /// Of a server.
@@ -43,7 +43,7 @@ impl Answerer {
 
     /// A server; `channel` is the responses', at its index.
     pub(crate) fn server(computation: Computation, channel: Channel, token: u32, pool: Arc<Pool>) -> Answerer {
-        // Nobody knows yet by which way it will answer.
+        // How the middleware sends responses is known only with the first request.
         let stamper = Stamper::new(channel.size_bytes, pool);
         Answerer::new(None, stamper, Some(Box::new(computation)), channel, token)
     }
@@ -73,9 +73,9 @@ impl Answerer {
         self.has_ended.store(true, Ordering::Relaxed);
     }
 
-    /// Answers a question, by the way that came with it or else by its own.
+    /// Answers a question: by the `reply` that came with a request, or else by its own publisher.
     #[inline]
-    pub(crate) fn answer(&self, question: &Header, way: Option<PublisherMut<'_>>) {
+    pub(crate) fn answer(&self, question: &Header, reply: Option<PublisherMut<'_>>) {
         if self.has_ended.load(Ordering::Relaxed) {
             return;
         }
@@ -97,10 +97,10 @@ impl Answerer {
         {
             computation.run();
         }
-        let handed = match (way, &mut means.publisher) {
-            (Some(way), _) => means.stamper.send(way, header, size_bytes, 0),
+        let handed = match (reply, &mut means.publisher) {
+            (Some(reply), _) => means.stamper.send(reply, header, size_bytes, 0),
             (None, Some(publisher)) => means.stamper.send(publisher.as_mut(), header, size_bytes, 0),
-            (None, None) => return, // a server is called with a way
+            (None, None) => return, // a server is called with a reply
         };
         if handed.result.is_err() {
             self.refused.fetch_add(1, Ordering::Relaxed);

@@ -39,7 +39,8 @@ impl Matched {
         }
     }
 
-    /// Makes a call that finds subscribers by itself, and `has_found` one or has not: it was there when the call began.
+    /// Makes a call whose result shows whether there is a subscriber (`has_found`), who then counts as there since the call
+    /// began.
     #[inline]
     pub fn by<T>(&self, call: impl FnOnce() -> T, has_found: impl FnOnce(&T) -> bool) -> T {
         if self.is_known() {

@@ -1,7 +1,7 @@
 //! Messages on a stream: one after the other, of sizes that both ends know.
 //!
 //! The reader's buffer holds a whole number of the largest messages, so that where all have one size none straddles its
-//! end and no byte is moved after the kernel has copied it; it knows no socket beyond [`Read`], and no content: that is the receiver's to judge.
+//! end and no byte is moved after the kernel has copied it. It knows no socket beyond [`Read`] and judges no content.
 
 use std::io::{self, Read};
 

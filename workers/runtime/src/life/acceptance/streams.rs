@@ -11,7 +11,7 @@ use middlemark_contract::{
 
 use super::require;
 
-/// Whoever has a response looks for its request among so many at most.
+/// A response is matched with its request by going through all that are under way: so many at most.
 const MOST_OUTSTANDING: u32 = 1024;
 
 const LONGEST_TIMEOUT_NS: u64 = 3_600_000_000_000;

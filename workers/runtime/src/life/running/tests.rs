@@ -1,4 +1,4 @@
-//! Starts that fail half-way, over a middleware that only notes what becomes of it.
+//! Starts that fail half-way, and clients after their window, over a middleware that only notes what becomes of it.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Mutex;

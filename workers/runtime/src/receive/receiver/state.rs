@@ -93,17 +93,17 @@ impl ReceiverState {
     /// Takes a message that was received at an instant; `is_valid` says whether what was read of it counts.
     #[inline]
     pub(super) fn take<'a>(&self, received_ns: i64, pieces: impl Iterator<Item = &'a [u8]> + Clone, is_valid: impl Fn() -> bool) {
-        self.take_question(received_ns, pieces, is_valid, None);
+        self.take_request(received_ns, pieces, is_valid, None);
     }
 
-    /// The same of a message that may come with a way to answer it.
+    /// The same of a message that may be a request: then `reply` sends its response.
     #[inline]
-    pub(super) fn take_question<'a>(
+    pub(super) fn take_request<'a>(
         &self,
         received_ns: i64,
         pieces: impl Iterator<Item = &'a [u8]> + Clone,
         is_valid: impl Fn() -> bool,
-        way: Option<PublisherMut<'_>>,
+        reply: Option<PublisherMut<'_>>,
     ) {
         let Some(header) = pieces::header(pieces.clone()) else {
             self.foreign.fetch_add(1, Relaxed);
@@ -125,7 +125,7 @@ impl ReceiverState {
         };
         match &self.part {
             Part::Listener | Part::NodeInput(_) => {}
-            Part::Responder(answerer) => answerer.answer(&header, way),
+            Part::Responder(answerer) => answerer.answer(&header, reply),
             Part::Client(client) => client.answered(&header),
         }
         for first in flow.firsts(header.phase != Phase::Greeting) {

@@ -1,7 +1,7 @@
 //! The life of a thread that publishes: greetings from T0 on, the approach, the measured window, then nothing more.
 //!
 //! It has one publisher, or several whose messages it sends in the order in which they are due; `sender` sends them, and
-//! who goes at its own pace has a thread to itself.
+//! one without a schedule has a thread to itself.
 
 mod division;
 
