@@ -10,12 +10,13 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use middlemark_contract::{ApplicationEvent, ApplicationSpec, EndpointAddress, MessagePath, NodeOutput};
+use middlemark_contract::{ApplicationEvent, ApplicationSpec, Effective, EndpointAddress, MessagePath, NodeOutput};
 
 use crate::clock;
 use crate::life::counts;
 use crate::life::reserve::{NodeParts, Publication, Reserved};
 use crate::life::running::publishing::Publishing;
+use crate::message::payload::Pool;
 use crate::middleware::{Context, Middleware, MiddlewareError, Session};
 use crate::node::input_queue::Bell;
 use crate::node::journal::Journal;
@@ -57,38 +58,19 @@ impl Running {
         })
     }
 
-    /// Makes all endpoints; publishers publish from here on. Where it fails, what was made by then is still to be closed by [`Self::close`].
+    /// Makes all endpoints; publishers publish from here on. Where it fails, what was made by then is still to be closed by
+    /// [`Self::close`].
     pub(crate) fn start(
         &mut self,
         spec: &ApplicationSpec,
         notes: &Notes,
         reserved: Reserved,
     ) -> Result<(), MiddlewareError> {
-        let session = self.session.as_deref_mut().expect("only its end takes the session");
         for subscription in reserved.subscriptions {
-            let receiver = endpoints::subscriber(spec, session, subscription, &reserved.pool, notes)?;
+            let receiver = endpoints::subscriber(spec, self.session(), subscription, &reserved.pool, notes)?;
             self.receivers.push(receiver);
         }
-        let mut outputs = Vec::new();
-        let mut division = Division::of(reserved.publications.len(), &self.gate);
-        for mut publication in reserved.publications {
-            self.recorders.push(counts::PublisherRecords::of(&publication));
-            let responses = publication
-                .responses
-                .take()
-                .map(|(channel, state)| (channel, Arc::new(state)));
-            self.receivers
-                .extend(responses.iter().map(|(_, state)| Arc::clone(state)));
-            let publisher = endpoints::publisher(spec, session, &publication, responses.as_ref(), notes)?;
-            let size_bytes = publication.channel.size_bytes;
-            let publisher = StampingPublisher::new(publisher, size_bytes, Arc::clone(&reserved.pool));
-            let sender = sender(spec, publication, publisher, &self.gate);
-            match node_of(&reserved.nodes, &sender) {
-                Some((node, output)) => outputs.push((node, output, OutputSender::new(sender))),
-                None => self.publishing.start(division.add(sender), notes)?,
-            }
-        }
-        self.publishing.start(division.rest(), notes)?;
+        let outputs = self.publish(spec, notes, reserved.publications, &reserved.nodes, &reserved.pool)?;
         self.bells = reserved.nodes.iter().map(|node| Arc::clone(&node.bell)).collect();
         for node in nodes(spec, reserved.nodes, outputs, &self.gate) {
             self.executing.push(execute(node, notes.clone())?);
@@ -96,15 +78,54 @@ impl Running {
         wire::say(&ApplicationEvent::Initialised {
             since_ns: clock::now_ns() as u64,
         });
-        let mut effective = session.effective();
+        wire::say(&ApplicationEvent::Effective(self.effective(spec)));
+        Ok(())
+    }
+
+    fn session(&mut self) -> &mut (dyn Session + 'static) {
+        self.session.as_deref_mut().expect("only its end takes the session")
+    }
+
+    /// Makes all publishers and has those publish that no node sends with; returns the others, each with the position of its
+    /// node and its position among that node's outputs.
+    fn publish(
+        &mut self,
+        spec: &ApplicationSpec,
+        notes: &Notes,
+        publications: Vec<Publication>,
+        nodes: &[NodeParts],
+        pool: &Arc<Pool>,
+    ) -> Result<Vec<(usize, usize, OutputSender)>, MiddlewareError> {
+        let mut outputs = Vec::new();
+        let mut division = Division::of(publications.len(), &self.gate);
+        for mut publication in publications {
+            self.recorders.push(counts::PublisherRecords::of(&publication));
+            let responses = publication.responses.take();
+            let responses = responses.map(|(channel, state)| (channel, Arc::new(state)));
+            self.receivers
+                .extend(responses.iter().map(|(_, state)| Arc::clone(state)));
+            let publisher = endpoints::publisher(spec, self.session(), &publication, responses.as_ref(), notes)?;
+            let publisher = StampingPublisher::new(publisher, publication.channel.size_bytes, Arc::clone(pool));
+            let sender = sender(spec, publication, publisher, &self.gate);
+            match node_of(nodes, &sender) {
+                Some((node, output)) => outputs.push((node, output, OutputSender::new(sender))),
+                None => self.publishing.start(division.add(sender), notes)?,
+            }
+        }
+        self.publishing.start(division.rest(), notes)?;
+        Ok(outputs)
+    }
+
+    /// What is really in force: what the session reads back, and what the kernel says of this process.
+    fn effective(&mut self, spec: &ApplicationSpec) -> Effective {
+        let mut effective = self.session().effective();
         if stays_within_application(spec) {
             effective.paths.push(MessagePath::Process);
         }
         effective.settings.extend(udp_buffers::granted());
         effective.settings.extend(placement::granted(None));
         effective.settings.extend(self.publishing.shared());
-        wire::say(&ApplicationEvent::Effective(effective));
-        Ok(())
+        effective
     }
 
     /// Tells publishers and nodes that the greetings are over.
