@@ -46,9 +46,14 @@ pub(crate) const UNFIT: &str = "it is too long or has characters that iceoryx2 d
 pub(crate) fn configuration(rendezvous: &Rendezvous) -> Result<Config, MiddlewareError> {
     let folder = rendezvous.folder.display().to_string();
     let mut config = Config::default();
-    config.global.prefix = FileName::new(prefix(rendezvous).as_bytes())
-        .map_err(|_| format!("'{}' can't be a prefix of iceoryx2's file names: {UNFIT}", rendezvous.name))?;
-    let root = Path::new(folder.as_bytes()).map_err(|_| format!("'{folder}' can't be iceoryx2's root path: {UNFIT}"))?;
+    config.global.prefix = FileName::new(prefix(rendezvous).as_bytes()).map_err(|_| {
+        format!(
+            "'{}' can't be a prefix of iceoryx2's file names: {UNFIT}",
+            rendezvous.name
+        )
+    })?;
+    let root =
+        Path::new(folder.as_bytes()).map_err(|_| format!("'{folder}' can't be iceoryx2's root path: {UNFIT}"))?;
     config.global.set_root_path(&root);
     Ok(config)
 }

@@ -27,7 +27,11 @@ pub(super) fn greet(mut stream: impl Read + Write, refuses_strangers: bool) -> i
         let bytes = answer.map(|byte| format!("{byte:02x}")).join(" ");
         return Err(io::Error::other(format!(
             "it answered with the bytes {bytes} in place of {}",
-            if refuses_strangers { "refusing a stranger" } else { "accepting a client" }
+            if refuses_strangers {
+                "refusing a stranger"
+            } else {
+                "accepting a client"
+            }
         )));
     }
     stream.write_all(DISCONNECT)

@@ -93,7 +93,7 @@ impl Running {
         spec: &ApplicationSpec,
         notes: &Notes,
         publications: Vec<Publication>,
-        nodes: &[NodeParts],
+        parts: &[NodeParts],
         pool: &Arc<Pool>,
     ) -> Result<Vec<(usize, usize, OutputSender)>, MiddlewareError> {
         let mut outputs = Vec::new();
@@ -107,7 +107,7 @@ impl Running {
             let publisher = endpoints::publisher(spec, self.session(), &publication, responses.as_ref(), notes)?;
             let publisher = StampingPublisher::new(publisher, publication.channel.size_bytes, Arc::clone(pool));
             let sender = sender(spec, publication, publisher, &self.gate);
-            match node_of(nodes, &sender) {
+            match node_of(parts, &sender) {
                 Some((node, output)) => outputs.push((node, output, OutputSender::new(sender))),
                 None => self.publishing.start(division.add(sender), notes)?,
             }

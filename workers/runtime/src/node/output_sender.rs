@@ -70,9 +70,7 @@ impl OutputSender {
     /// What it did within the window.
     pub(crate) fn counts(self, window: Window) -> PublisherCounts {
         let last_returned_ns = self.last_returned_ns.max(window.joined_ns);
-        self.sender
-            .finish(&Done::tried(self.intended, last_returned_ns))
-            .counts
+        self.sender.finish(&Done::tried(self.intended, last_returned_ns)).counts
     }
 
     fn number(&self, window: Option<Window>) -> u32 {

@@ -211,7 +211,9 @@ pub(super) fn wait_for_answer(end: &mut impl End, wire: &mut Wire, socket: &Sock
 /// Why nothing can be sent over a connection in this state.
 pub(super) fn unready<Data>(state: &ConnectionState<'_, '_, Data>) -> io::Error {
     io::Error::other(match state {
-        ConnectionState::PeerClosed | ConnectionState::Closed => "nothing can be sent over TLS: the connection is closed",
+        ConnectionState::PeerClosed | ConnectionState::Closed => {
+            "nothing can be sent over TLS: the connection is closed"
+        }
         ConnectionState::BlockedHandshake => "nothing can be sent over TLS: the handshake is not over",
         _ => "nothing can be sent over TLS: the other end sent what was not expected",
     })

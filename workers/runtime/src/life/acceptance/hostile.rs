@@ -1,8 +1,8 @@
 //! Whatever spec a front gives: it is refused with a reason, or its channels are ones that a worker can serve.
 
 use middlemark_contract::{
-    ApplicationCommand, Congestion, DeliveryDescription, Durability, HistoryKind, Pattern, PortHolders, Qos, Reliability,
-    ServiceCommand,
+    ApplicationCommand, Congestion, DeliveryDescription, Durability, HistoryKind, Pattern, PortHolders, Qos,
+    Reliability, ServiceCommand,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -92,7 +92,12 @@ impl ReceiverState {
 
     /// Takes a message that was received at an instant; `is_valid` says whether what was read of it counts.
     #[inline]
-    pub(super) fn take<'a>(&self, received_ns: i64, pieces: impl Iterator<Item = &'a [u8]> + Clone, is_valid: impl Fn() -> bool) {
+    pub(super) fn take<'a>(
+        &self,
+        received_ns: i64,
+        pieces: impl Iterator<Item = &'a [u8]> + Clone,
+        is_valid: impl Fn() -> bool,
+    ) {
         self.take_request(received_ns, pieces, is_valid, None);
     }
 
