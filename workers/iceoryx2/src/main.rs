@@ -1,8 +1,8 @@
 //! The worker for iceoryx2: publishers and subscribers over shared memory, without any process in between.
 //!
 //! It only ties the parts together: `describe` says what there is, `place` keeps trials apart, `memory` looks whether they
-//! fit, `service` maps a channel's QoS, `session`, `publisher`, `subscriber` and `receive_loop` move messages, `exchange` requests and
-//! responses.
+//! fit, `service` maps a channel's QoS, `session`, `publisher`, `subscriber` and `receive_loop` move messages, and
+//! `exchange` requests and responses.
 
 mod description;
 mod exchange;

@@ -70,7 +70,7 @@ pub(crate) fn shared_memory_bytes() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use middlemark_contract::Arrival;
+    use middlemark_contract::{Arrival, ComputeSpec, PaceSpec};
 
     use super::*;
     use crate::service::tests::channel;
@@ -89,6 +89,22 @@ mod tests {
         assert!(judge(bytes, Some(28_000_000)).is_ok());
         let refusal = judge(bytes, Some(27_999_999)).expect_err("there is a byte too few");
         assert_eq!(refusal.capability, "size_bytes");
+    }
+
+    #[test]
+    fn an_exchange_needs_room_for_every_request_that_may_be_active_and_its_response() {
+        let pattern = PatternSpec::RequestResponse {
+            pace: PaceSpec::Closed { approach_hz: 1.0 },
+            response_bytes: 64,
+            outstanding: 1,
+            timeout_ns: 1,
+            server_time: ComputeSpec::Constant { time_ns: 0 },
+            seed: 1,
+        };
+        let responses = Channel { number: 1, ..channel() };
+        // Four active requests, twice, and a loan; three responses to each of eight, and a byte for each of these on nine channels.
+        assert_eq!(needed_bytes(&channel(), &pattern), 9 * 64);
+        assert_eq!(needed_bytes(&responses, &pattern), 24 * 64 + 9 * 24);
     }
 
     #[test]

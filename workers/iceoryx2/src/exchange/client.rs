@@ -113,7 +113,7 @@ impl Requests {
     #[inline]
     fn hand_over(&self, request: RequestMut<Locking, [u8], u16, [u8], ()>) -> Result<(), PublishError> {
         self.progress.is_sending.store(true, Ordering::Release);
-        let has_found = |sent: &Result<Pending, RequestSendError>| matches!(sent, Ok(one) if one.number_of_server_connections() > 0);
+        let has_found = |sent: &Result<Pending, RequestSendError>| sent.as_ref().is_ok_and(reaches_server);
         let sent = self.found.by(|| request.send(), has_found);
         let kept = sent.map_err(refused).and_then(|pending| self.keep(pending));
         self.progress.is_sending.store(false, Ordering::Release);
@@ -128,7 +128,7 @@ impl Requests {
     /// Hands a pending response to the receiving thread; returns how many there are with it.
     #[inline]
     fn keep(&self, pending: Pending) -> Result<usize, PublishError> {
-        if pending.number_of_server_connections() == 0 {
+        if !reaches_server(&pending) {
             return Err(PublishError::NotConnected);
         }
         let before = self.progress.pending.fetch_add(1, Ordering::Relaxed);
@@ -158,6 +158,10 @@ impl Publish for Requests {
         let loan = self.loan(message.len())?;
         self.hand_over(loan.write_from_slice(message))
     }
+}
+
+fn reaches_server(pending: &Pending) -> bool {
+    pending.number_of_server_connections() > 0
 }
 
 fn refused(error: RequestSendError) -> PublishError {

@@ -145,8 +145,8 @@ unsafe extern "C" fn receive(context: *mut c_void, data: *const u8, size_bytes: 
     if data.is_null() {
         return;
     }
-    // SAFETY: `context` is the receiver that `subscribe` or `ask` gave, alive until the application is closed; the payload is valid
-    // until this call returns.
+    // SAFETY: `context` is the receiver that `subscribe` or `ask` gave, alive until the application is closed; the payload is
+    // valid until this call returns.
     unsafe { (*context.cast::<Receiver>()).receive(std::slice::from_raw_parts(data, size_bytes)) };
 }
 
