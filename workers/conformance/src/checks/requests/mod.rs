@@ -163,7 +163,7 @@ pub(crate) fn server_time(case: &Case) -> Result<Answer> {
 /// many overdue ones it waits for, so that each is to come only where there are few.
 pub(crate) fn late(case: &Case) -> Result<Answer> {
     where_there_are(case, |case| {
-        let few = carried(case, request(case, bounded(open(6.0), 15, 1, 10)))?;
+        let few = carried(case, request(case, bounded(open(6.0), 15, 1000, 10)))?;
         none_in_time(&few)?;
         let place = Place::claim()?;
         let many = Trial::run(case, &place, request(case, bounded(closed(), 15, 1, 10)))?;
