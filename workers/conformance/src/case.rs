@@ -13,6 +13,8 @@ pub(crate) struct Case {
     pub(crate) variant: Variant,
     /// Whether only best effort is asked for, as the variant's transport gives no more.
     pub(crate) best_effort: bool,
+    /// Whether the last messages alone are kept, and no publisher waits, as an answer from the delivery's thread must not.
+    pub(crate) overwriting: bool,
 }
 
 impl Case {

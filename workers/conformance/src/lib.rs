@@ -86,6 +86,7 @@ fn tests_of(candidate: &Candidate) -> Vec<Test> {
                 worker: Arc::clone(&worker),
                 variant: variant.clone(),
                 best_effort: false,
+                overwriting: false,
             };
             tests.push(Test::ignorable_test(name, move || judge(check, &case)));
         }

@@ -3,8 +3,8 @@
 //! It asks only for what the worker's description offers, and starts nothing.
 
 use middlemark_contract::{
-    ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Congestion, Durability, Endpoint, EndpointAddress,
-    NodeSpec, PatternSpec, Placement, Qos, Recording, Reliability, Role, Scheduling, ServiceAddress, StreamSpec,
+    ApplicationSpec, Arrival, CONTRACT_VERSION, Congestion, Durability, Endpoint, EndpointAddress, History, NodeSpec,
+    PatternSpec, Placement, Qos, Recording, Reliability, Role, Scheduling, ServiceAddress, StreamSpec,
 };
 
 use crate::case::Case;
@@ -34,7 +34,7 @@ impl Request {
                 pattern: periodic(200.0),
                 recorded: None,
                 messages: None,
-                qos: best_qos(&case.worker.description.capabilities, case.best_effort),
+                qos: best_qos(case),
                 publishers: addresses("publisher", 1),
                 subscribers: addresses("subscriber", 1),
             }],
@@ -202,11 +202,15 @@ pub(crate) fn addresses(kind: &str, count: u16) -> Vec<EndpointAddress> {
         .collect()
 }
 
+/// So many are kept where the oldest is overwritten: more than a busy machine lets wait.
+const KEPT_MESSAGES: u32 = 1000;
+
 /// The surest delivery that a worker offers.
-fn best_qos(capabilities: &Capabilities, best_effort: bool) -> Qos {
-    let reliable = !best_effort && capabilities.reliabilities.contains(&Reliability::Reliable);
+fn best_qos(case: &Case) -> Qos {
+    let capabilities = &case.worker.description.capabilities;
+    let reliable = !case.best_effort && capabilities.reliabilities.contains(&Reliability::Reliable);
     let volatile = capabilities.durabilities.contains(&Durability::Volatile);
-    let drops = best_effort && capabilities.congestion.contains(&Congestion::Drop);
+    let drops = (case.best_effort || case.overwriting) && capabilities.congestion.contains(&Congestion::Drop);
     let blocks = !drops && capabilities.congestion.contains(&Congestion::Block);
     Qos {
         reliability: if reliable {
@@ -220,6 +224,11 @@ fn best_qos(capabilities: &Capabilities, best_effort: bool) -> Qos {
             Durability::TransientLocal
         },
         congestion: if blocks { Congestion::Block } else { Congestion::Drop },
+        history: if case.overwriting {
+            History::KeepLast { depth: KEPT_MESSAGES }
+        } else {
+            Qos::BEST_EFFORT.history
+        },
         ..Qos::BEST_EFFORT
     }
 }

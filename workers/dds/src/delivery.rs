@@ -2,7 +2,7 @@
 //!
 //! A write from the library's receive thread may have to wait for an acknowledgement that this very thread would read.
 
-use middlemark_contract::{Deliveries, Delivery, DeliveryDescription, PatternSpec, Refusal, StreamSpec};
+use middlemark_contract::{Deliveries, Delivery, DeliveryDescription, Refusal, StreamSpec};
 
 use crate::policies::Policies;
 
@@ -32,7 +32,7 @@ pub fn how(delivery: Delivery) -> &'static str {
     }
 }
 
-/// Refuses a reliable ping-pong that the library's thread would answer, where an answer may have to wait for room: for
+/// Refuses reliable messages or requests that the library's thread would answer, where an answer may have to wait for room: for
 /// acknowledgements, that is, which this very thread would read. `waits` says of which messages that is true, given their
 /// policies and size, `reason` why, given the stream's name.
 ///
@@ -45,7 +45,7 @@ pub fn refuse_library_thread(
     reason: impl FnOnce(&str) -> String,
 ) -> Result<(), Refusal> {
     let waiting = |stream: &&StreamSpec| {
-        let PatternSpec::PingPong { answer_bytes, .. } = stream.pattern else {
+        let Some(answer_bytes) = stream.pattern.answer_bytes() else {
             return false;
         };
         let policies = Policies::of(stream.qos, answer_bytes as usize, 0);
@@ -63,7 +63,7 @@ pub fn refuse_library_thread(
 
 #[cfg(test)]
 mod tests {
-    use middlemark_contract::{Congestion, History, Qos};
+    use middlemark_contract::{Congestion, History, PatternSpec, Qos};
 
     use super::*;
     use crate::ping_pong::ping_pong;

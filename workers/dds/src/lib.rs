@@ -4,6 +4,7 @@
 //! It links no implementation: each worker reaches its own through a shim in C, which has what `shim/dds.h` declares.
 
 mod delivery;
+pub mod exchange;
 mod matched;
 mod peers;
 #[cfg(any(test, feature = "test"))]
@@ -20,5 +21,5 @@ pub use peers::Peers;
 #[cfg(feature = "test")]
 pub use ping_pong::ping_pong;
 pub use policies::{Policies, accept};
-pub use reader::{IsValid, OnLent, OnMessage, Reader, hand_over_lent};
+pub use reader::{IsValid, OnLent, OnMessage, Reader, Taker, hand_over_lent};
 pub use shim::{Reason, ShimError, ShimReader, checked, opened, read_back, version};

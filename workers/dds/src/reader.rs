@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use middlemark_contract::Delivery;
 use middlemark_runtime::{Idle, MiddlewareError, Receiver};
 
+use crate::exchange::{Awaiting, Serving};
 use crate::shim::{self, ShimError, ShimReader, checked};
 
 /// `mm_on_message` of a shim.
@@ -22,6 +23,22 @@ pub type IsValid = unsafe extern "C" fn(sample: *const c_void) -> i32;
 /// `mm_on_lent` of a shim.
 pub type OnLent =
     unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, size: usize, is_valid: IsValid, sample: *const c_void);
+
+/// Who takes the samples of a reader.
+pub enum Taker {
+    /// A subscriber, of which each is a message.
+    Subscriber(Receiver),
+    /// A server, of which each is a request.
+    Server(Serving),
+    /// A client, of which each is a response, its own or another's.
+    Client(Awaiting),
+}
+
+impl From<Receiver> for Taker {
+    fn from(receiver: Receiver) -> Taker {
+        Taker::Subscriber(receiver)
+    }
+}
 
 /// A reader of the shim: one thread waits and takes, others may only stop it.
 #[derive(Clone, Copy)]
@@ -80,7 +97,7 @@ pub struct Reader {
     thread: Option<JoinHandle<Result<(), ShimError>>>,
     stopping: Arc<AtomicBool>,
     /// What the shim's context points to, owned; none once the reader has ended.
-    receiver: Option<NonNull<Receiver>>,
+    taker: Option<NonNull<Taker>>,
 }
 
 impl Reader {
@@ -92,21 +109,21 @@ impl Reader {
     /// # Errors
     /// What `open` reported, or that there is no thread to be had.
     pub unsafe fn open(
-        receiver: Receiver,
+        taker: impl Into<Taker>,
         delivery: Delivery,
         open: impl FnOnce(OnMessage, *mut c_void) -> Result<*mut ShimReader, ShimError>,
     ) -> Result<Reader, MiddlewareError> {
-        let receiver = NonNull::from(Box::leak(Box::new(receiver)));
-        let opened = open(hand_over, receiver.as_ptr().cast()).inspect_err(|_| {
+        let taker = NonNull::from(Box::leak(Box::new(taker.into())));
+        let opened = open(hand_over, taker.as_ptr().cast()).inspect_err(|_| {
             // SAFETY: it came from a box, and without a reader nobody else has it.
-            drop(unsafe { Box::from_raw(receiver.as_ptr()) });
+            drop(unsafe { Box::from_raw(taker.as_ptr()) });
         })?;
         let handle = Handle(opened);
         let mut reader = Reader {
             handle,
             thread: None,
             stopping: Arc::default(),
-            receiver: Some(receiver),
+            taker: Some(taker),
         };
         reader.thread = start(handle, delivery, Arc::clone(&reader.stopping))?;
         Ok(reader)
@@ -118,7 +135,7 @@ impl Reader {
         self.handle.0
     }
 
-    /// Stops delivering; when it returns the receiver is not called any more.
+    /// Stops delivering; when it returns nobody is handed anything any more.
     ///
     /// # Errors
     /// What the library reported, now or while messages were taken.
@@ -127,7 +144,7 @@ impl Reader {
     }
 
     fn end(&mut self) -> Result<(), MiddlewareError> {
-        let Some(receiver) = self.receiver.take() else {
+        let Some(taker) = self.taker.take() else {
             return Ok(());
         };
         self.stopping.store(true, Ordering::Relaxed);
@@ -138,7 +155,7 @@ impl Reader {
         let closed = unsafe { self.handle.close() };
         if closed.is_ok() {
             // SAFETY: it came from a box, and nobody calls back any more. A reader that could not be deleted still may.
-            drop(unsafe { Box::from_raw(receiver.as_ptr()) });
+            drop(unsafe { Box::from_raw(taker.as_ptr()) });
         }
         match ended {
             None | Some(Ok(Ok(()))) => Ok(stopped.and(closed)?),
@@ -192,17 +209,21 @@ fn take_without_sleep(handle: Handle, stopping: &AtomicBool) -> Result<(), ShimE
 /// The shim's callback.
 ///
 /// # Safety
-/// `context` is the receiver of an open reader, `bytes` points to `size` readable bytes.
+/// `context` is the taker of an open reader, `bytes` points to `size` readable bytes.
 unsafe extern "C" fn hand_over(context: *mut c_void, bytes: *const u8, size: usize) {
     // SAFETY: see above.
-    let (receiver, message) = unsafe { (&*context.cast::<Receiver>(), std::slice::from_raw_parts(bytes, size)) };
-    receiver.receive(message);
+    let (taker, sample) = unsafe { (&*context.cast::<Taker>(), std::slice::from_raw_parts(bytes, size)) };
+    match taker {
+        Taker::Subscriber(receiver) => receiver.receive(sample),
+        Taker::Server(serving) => serving.take(sample),
+        Taker::Client(awaiting) => awaiting.take(sample),
+    }
 }
 
 /// The shim's callback for messages that are read where they lie, with the context that [`Reader::open`] gives.
 ///
 /// # Safety
-/// `context` is the receiver of an open reader, `bytes` points to `size` readable bytes, and `sample` is for `is_valid`.
+/// `context` is the taker of an open reader, `bytes` points to `size` readable bytes, and `sample` is for `is_valid`.
 pub unsafe extern "C" fn hand_over_lent(
     context: *mut c_void,
     bytes: *const u8,
@@ -211,9 +232,12 @@ pub unsafe extern "C" fn hand_over_lent(
     sample: *const c_void,
 ) {
     // SAFETY: see above; of bytes that change meanwhile nothing counts, as `receive_lent` asks `is_valid` after it has read.
-    let (receiver, message) = unsafe { (&*context.cast::<Receiver>(), std::slice::from_raw_parts(bytes, size)) };
-    // SAFETY: see above.
-    receiver.receive_lent(message, || unsafe { is_valid(sample) } == 1);
+    let (taker, message) = unsafe { (&*context.cast::<Taker>(), std::slice::from_raw_parts(bytes, size)) };
+    // Requests and responses are never lent.
+    if let Taker::Subscriber(receiver) = taker {
+        // SAFETY: see above.
+        receiver.receive_lent(message, || unsafe { is_valid(sample) } == 1);
+    }
 }
 
 #[cfg(test)]

@@ -80,6 +80,16 @@ int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, co
   });
 }
 
+int32_t mm_writer_guid (mm_writer *writer, uint8_t guid[16])
+{
+  return guarded (nullptr, [&] {
+    const auto &found = writer->writer->guid ();
+    std::copy_n (found.guidPrefix.value, 12, guid);
+    std::copy_n (found.entityId.value, 4, guid + 12);
+    return 0;
+  });
+}
+
 int32_t mm_write (mm_writer *writer, const uint8_t *bytes, uint32_t size)
 {
   return guarded (nullptr, [&] {

@@ -63,8 +63,10 @@ int32_t mm_has_property (mm_session *session, const mm_property *property);
 /* Deletes the participant with all that it contains, and joins the library's threads. */
 int32_t mm_close (mm_session *session);
 
+/* `match` may be NULL, where nobody wants to know. */
 int32_t mm_writer_open (mm_session *session, const char *topic, mm_type type, const mm_qos *qos, const mm_match *match,
                         mm_writer **writer, mm_reason *reason);
+int32_t mm_writer_guid (mm_writer *writer, uint8_t guid[16]);
 int32_t mm_write (mm_writer *writer, const uint8_t *bytes, uint32_t size);
 /* Memory of a plain type, to be written, then published; a loan that could not be published may be published again, or is discarded. */
 int32_t mm_loan (mm_writer *writer, uint8_t **bytes);

@@ -64,7 +64,7 @@ struct mm_writer final : mm::api::DataWriterListener {
 
   void on_publication_matched (mm::api::DataWriter *, const mm::api::PublicationMatchedStatus &status) override
   {
-    if (status.current_count > 0)
+    if (match != nullptr && status.current_count > 0)
       match->on_matched (match);
   }
 };

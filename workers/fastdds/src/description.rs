@@ -60,6 +60,7 @@ fn capabilities() -> Capabilities {
             Pattern::Burst,
             Pattern::Unthrottled,
             Pattern::PingPong,
+            Pattern::RequestResponse,
         ],
         transports: TRANSPORTS.map(str::to_owned).into(),
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],

@@ -6,8 +6,8 @@
 use std::ffi::CStr;
 
 use middlemark_contract::{Delivery, Refusal, StreamSpec};
-use middlemark_dds::{Reader, hand_over_lent, opened, read_back, refuse_library_thread};
-use middlemark_runtime::{MiddlewareError, Options, Receiver};
+use middlemark_dds::{Reader, Taker, hand_over_lent, opened, read_back, refuse_library_thread};
+use middlemark_runtime::{MiddlewareError, Options};
 
 use crate::quality;
 use crate::shim::{self, ShimQos, ShimSession, ShimType};
@@ -31,7 +31,7 @@ pub(crate) fn accept(delivery: Delivery, streams: &[StreamSpec], options: &Optio
         |policies, size_bytes| policies.max_samples as usize * (size_bytes + HEADERS_BYTES) < send_buffer_bytes,
         |name| {
             format!(
-                "library_thread can't answer the reliable ping_pong '{name}' with block: an answer that finds its queue full, \
+                "library_thread can't answer the reliable '{name}' with block: an answer that finds its queue full, \
                  which holds less than the send buffer of {send_buffer_bytes} bytes, waits for acknowledgements that only the \
                  listener's thread reads; allowed: a larger queue, keep_last, drop, or delivery own_thread or polling"
             )
@@ -49,12 +49,12 @@ pub(crate) unsafe fn open(
     message_type: ShimType,
     policies: &ShimQos,
     (delivery, loans): (Delivery, bool),
-    receiver: Receiver,
+    taker: Taker,
 ) -> Result<Reader, MiddlewareError> {
     let doing = format!("create the reader of {}", topic.to_string_lossy());
     // SAFETY: what is opened is this reader's alone.
     unsafe {
-        Reader::open(receiver, delivery, |on_message, context| {
+        Reader::open(taker, delivery, |on_message, context| {
             // The session is open; topic and policies live through the call, the callback's context until the reader is closed.
             opened(&doing, |reader, reason| {
                 shim::mm_reader_open(

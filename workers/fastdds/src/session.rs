@@ -5,11 +5,15 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::File;
+use std::ptr;
 
 use middlemark_contract::{Delivery, Effective, Rendezvous, SecurityLevel};
+use middlemark_dds::exchange::{self, Awaiting, Serving};
 use middlemark_dds::security::{self as dds_security, Properties};
-use middlemark_dds::{Matches, Reader, checked, opened, read_back};
-use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_dds::{Matches, Reader, Taker, checked, opened, read_back};
+use middlemark_runtime::{
+    Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
+};
 
 use crate::description::INTRAPROCESS;
 use crate::discovery::{Discovery, Place};
@@ -84,11 +88,48 @@ impl Participant {
         self.zero_copy && channel.recorded.is_none() && !channel.qos.blocks()
     }
 
-    fn message_type(&self, channel: &Channel) -> ShimType {
+    fn message_type(&self, channel: &Channel, loans: bool) -> ShimType {
         ShimType {
             size: channel.size_bytes as u32,
-            plain: i32::from(self.transport.needs_plain_type(self.loans(channel))),
+            plain: i32::from(self.transport.needs_plain_type(loans)),
         }
+    }
+
+    fn reader(&mut self, channel: &Channel, loans: bool, taker: Taker) -> Result<(), MiddlewareError> {
+        let topic = CString::new(channel.topic.as_str())?;
+        let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
+        let (message_type, how) = (self.message_type(channel, loans), (self.delivery, loans));
+        self.lends |= loans;
+        // SAFETY: the session closes its readers before itself.
+        let reader = unsafe { reader::open(self.handle, &topic, message_type, &policies, how, taker)? };
+        self.readers.push((channel.topic.clone(), reader));
+        Ok(())
+    }
+
+    /// A writer; its matches are told where anybody wants to know.
+    fn writer(&mut self, channel: &Channel, loans: bool, matched: Option<Matched>) -> Result<Writer, MiddlewareError> {
+        let topic = CString::new(channel.topic.as_str())?;
+        let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
+        let matching = matched.map_or(ptr::null(), |matched| self.matches.keep(matched));
+        let message_type = self.message_type(channel, loans);
+        let handle = opened(&format!("create the writer of {}", channel.topic), |writer, reason| {
+            // SAFETY: the session is open; topic and policies live through the call, the match until the session is closed.
+            unsafe {
+                shim::mm_writer_open(
+                    self.handle,
+                    topic.as_ptr(),
+                    message_type,
+                    &raw const policies,
+                    matching,
+                    writer,
+                    reason,
+                )
+            }
+        })?;
+        self.writers.push((channel.topic.clone(), handle));
+        self.lends |= loans;
+        let fixed_bytes = (message_type.plain != 0).then_some(channel.size_bytes);
+        Ok(Writer::new(handle, &channel.qos, fixed_bytes))
     }
 }
 
@@ -159,57 +200,37 @@ impl Places {
 
 impl Session for Participant {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
-        let topic = CString::new(channel.topic.as_str())?;
-        let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
-        let how = (self.delivery, self.loans(channel));
-        self.lends |= self.loans(channel);
-        // SAFETY: the session closes its readers before itself.
-        let reader = unsafe {
-            reader::open(
-                self.handle,
-                &topic,
-                self.message_type(channel),
-                &policies,
-                how,
-                receiver,
-            )?
-        };
-        self.readers.push((channel.topic.clone(), reader));
-        Ok(())
+        self.reader(channel, self.loans(channel), Taker::Subscriber(receiver))
     }
 
     fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
-        let topic = CString::new(channel.topic.as_str())?;
-        let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
-        let matching = self.matches.keep(matched);
-        let handle = opened(&format!("create the writer of {}", channel.topic), |writer, reason| {
-            let message_type = self.message_type(channel);
-            // SAFETY: the session is open; topic and policies live through the call, the match until the session is closed.
-            unsafe {
-                shim::mm_writer_open(
-                    self.handle,
-                    topic.as_ptr(),
-                    message_type,
-                    &raw const policies,
-                    matching,
-                    writer,
-                    reason,
-                )
-            }
-        })?;
-        self.writers.push((channel.topic.clone(), handle));
-        self.lends |= self.loans(channel);
-        let is_fixed = self.message_type(channel).plain != 0;
-        let writer = Box::new(Writer::new(
-            handle,
-            &channel.qos,
-            is_fixed.then_some(channel.size_bytes),
-        ));
-        Ok(if self.loans(channel) {
+        let loans = self.loans(channel);
+        let writer = Box::new(self.writer(channel, loans, Some(matched))?);
+        Ok(if loans {
             Publisher::InPlace(writer)
         } else {
             Publisher::Copying(writer)
         })
+    }
+
+    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
+        let [requests, responses] = exchange::channels(exchange);
+        let writer = self.writer(&responses, false, None)?;
+        let serving = Serving::new(server, Box::new(writer), &responses);
+        self.reader(&requests, false, Taker::Server(serving))
+    }
+
+    fn client(
+        &mut self,
+        exchange: &Exchange<'_>,
+        responses: Receiver,
+        found: Matched,
+    ) -> Result<Publisher, MiddlewareError> {
+        let [requests, answers] = exchange::channels(exchange);
+        let writer = self.writer(&requests, false, Some(found))?;
+        let guid = writer.guid()?;
+        self.reader(&answers, false, Taker::Client(Awaiting { guid, responses }))?;
+        Ok(exchange::requests(Box::new(writer), guid, &requests))
     }
 
     fn effective(&self) -> Effective {

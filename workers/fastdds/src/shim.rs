@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use middlemark_dds::exchange::Guid;
 use middlemark_dds::security::ShimProperty;
 use middlemark_dds::{OnLent, OnMessage, Policies, Reason, ShimReader};
 
@@ -86,6 +87,7 @@ unsafe extern "C" {
         writer: *mut *mut ShimWriter,
         reason: *mut Reason,
     ) -> i32;
+    pub(crate) fn mm_writer_guid(writer: *mut ShimWriter, guid: *mut Guid) -> i32;
     pub(crate) fn mm_write(writer: *mut ShimWriter, bytes: *const u8, size: u32) -> i32;
     pub(crate) fn mm_loan(writer: *mut ShimWriter, bytes: *mut *mut u8) -> i32;
     pub(crate) fn mm_publish_loan(writer: *mut ShimWriter, bytes: *mut u8) -> i32;

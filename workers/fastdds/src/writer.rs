@@ -5,6 +5,8 @@
 use std::mem::MaybeUninit;
 
 use middlemark_contract::Qos;
+use middlemark_dds::exchange::Guid;
+use middlemark_dds::{ShimError, checked};
 use middlemark_runtime::{Publish, PublishError, PublishInPlace, clock};
 
 use crate::shim::{self, ShimWriter};
@@ -36,6 +38,14 @@ impl Writer {
             whole: vec![0; fixed_bytes.unwrap_or(0)],
             patience_ns: qos.blocks().then_some(qos.patience_ns as i64),
         }
+    }
+
+    /// What tells it from all other writers.
+    pub(crate) fn guid(&self) -> Result<Guid, ShimError> {
+        let mut guid = Guid::default();
+        // SAFETY: the writer is open, and a GUID can be written.
+        let code = unsafe { shim::mm_writer_guid(self.handle, &raw mut guid) };
+        checked(code, "read a writer's GUID").map(|_| guid)
     }
 
     /// Calls again until `patience` is over: Fast DDS may say that it timed out before `max_blocking_time` is, and a loan

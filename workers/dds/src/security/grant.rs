@@ -1,7 +1,9 @@
 //! Which topics an application may publish on and subscribe to: those of its endpoints, in their roles.
 
-use middlemark_contract::{CredentialsRequest, PatternSpec, Role, SecuredApplication};
+use middlemark_contract::{CredentialsRequest, Endpoint, PatternSpec, Role, SecuredApplication, StreamSpec};
 use middlemark_runtime::Channel;
+
+use crate::exchange;
 
 /// What one application may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,21 +21,40 @@ impl Grant {
             subscribes: Vec::new(),
         };
         for (position, stream) in request.streams.iter().enumerate() {
-            let own = |role| {
-                let mut endpoints = application.endpoints.iter();
-                endpoints.any(|endpoint| endpoint.stream == stream.name && endpoint.role == role)
-            };
-            let answers = matches!(stream.pattern, PatternSpec::PingPong { .. });
-            let [messages, answered] = Channel::topics(&request.rendezvous, position, &stream.name);
-            if own(Role::Publisher) {
-                grant.publishes.push(messages.clone());
-                grant.subscribes.extend(answers.then(|| answered.clone()));
-            }
-            if own(Role::Subscriber) {
-                grant.subscribes.push(messages);
-                grant.publishes.extend(answers.then_some(answered));
+            let own = application.endpoints.iter();
+            for endpoint in own.filter(|endpoint| endpoint.stream == stream.name) {
+                let topics = Channel::topics(&request.rendezvous, position, &stream.name);
+                let (messages, answers) = topics_of(endpoint, stream, topics);
+                let (there, back) = match endpoint.role {
+                    Role::Publisher => (&mut grant.publishes, &mut grant.subscribes),
+                    Role::Subscriber => (&mut grant.subscribes, &mut grant.publishes),
+                };
+                add(there, messages);
+                if let Some(topic) = answers {
+                    add(back, topic);
+                }
             }
         }
         grant
+    }
+}
+
+/// The topic of an endpoint's messages or requests, and of the answers to them where there are any.
+fn topics_of(endpoint: &Endpoint, stream: &StreamSpec, [messages, answers]: [String; 2]) -> (String, Option<String>) {
+    match stream.pattern {
+        PatternSpec::RequestResponse { .. } => {
+            let servers = stream.subscribers.len().max(1) as u16;
+            let [requests, responses] = exchange::topics(&messages, endpoint.index % servers);
+            (requests, Some(responses))
+        }
+        PatternSpec::PingPong { .. } => (messages, Some(answers)),
+        _ => (messages, None),
+    }
+}
+
+/// Several endpoints of an application may have one topic.
+fn add(topics: &mut Vec<String>, topic: String) {
+    if !topics.contains(&topic) {
+        topics.push(topic);
     }
 }
