@@ -21,8 +21,8 @@ use crate::traces::Traces;
 /// From a command to the instant it names. Who reads of the start later starts later, and that is all.
 const START_AHEAD_NS: u64 = 30_000_000;
 
-/// Who reads of the window after it has opened has joined late, and sends less than is counted on: long enough for every
-/// application to be woken, were there twenty for each CPU.
+/// Who reads of the window after it has opened sends late what was due: long enough for every application to be woken,
+/// were there twenty for each CPU.
 const WINDOW_AHEAD_NS: u64 = 300_000_000;
 
 /// How long a drain waits for messages that need not arrive, and for those that must.

@@ -104,7 +104,7 @@ impl Life<'_> {
         let started = running
             .start(self.spec, &self.notes, reserved)
             .map_err(failed_to_start());
-        let result = match started.and_then(|()| self.measure(&mut running)) {
+        let result = match started.and_then(|()| self.measure(&mut running, at_ns as i64)) {
             Err(End::GivenUp) => Ok(()),
             result => result,
         };
@@ -118,7 +118,7 @@ impl Life<'_> {
     }
 
     /// Everything from the first messages to `stop`; a front that stops early is obeyed.
-    fn measure(&self, running: &mut Running) -> Result<(), End> {
+    fn measure(&self, running: &mut Running, started_ns: i64) -> Result<(), End> {
         let (begin_ns, end_ns) = loop {
             match self.command("measure")? {
                 ApplicationCommand::Approach => running.approach(),
@@ -127,7 +127,7 @@ impl Life<'_> {
                 _ => return Err(unexpected("approach, measure or stop")),
             }
         };
-        running.open(Window::joined_at(clock::now_ns(), begin_ns, end_ns));
+        running.open(Window::learned_of(started_ns, clock::now_ns(), begin_ns, end_ns));
         let mut tally = Tally::of(running.recorders.len());
         let opening = self.open_window(begin_ns, &mut tally)?;
         let (resources, path) = self.close_window(&opening, end_ns, tally)?;

@@ -24,7 +24,14 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The window as it is learned of now.
+    /// The window for an application that was started then. Who was there before it opened takes part from its
+    /// beginning, however late it learns of it: what was due meanwhile is late, and not left out.
+    pub(crate) fn learned_of(started_ns: i64, now_ns: i64, begin_ns: i64, end_ns: i64) -> Window {
+        let joined_ns = if started_ns <= begin_ns { begin_ns } else { now_ns };
+        Window::joined_at(joined_ns, begin_ns, end_ns)
+    }
+
+    /// The window for who takes part from this instant on, or from the beginning where that is later.
     pub(crate) fn joined_at(now_ns: i64, begin_ns: i64, end_ns: i64) -> Window {
         let joined_ns = now_ns.max(begin_ns);
         Window {

@@ -127,6 +127,31 @@ fn who_joins_an_open_window_goes_on_with_the_schedule_s_next_instant() {
 }
 
 #[test]
+fn who_learns_late_of_a_window_sends_late_what_was_due_and_leaves_nothing_out() {
+    let (sender, sent) = sender(periodic(1000.0, Arrival::Fixed));
+    let now_ns = clock::now_ns();
+    let begin_ns = now_ns - 30_000_000;
+    sent.gate.open(Window::learned_of(
+        begin_ns - 1,
+        now_ns,
+        begin_ns,
+        begin_ns + 50_000_000,
+    ));
+    let counts = run(sender, now_ns).unwrap();
+    assert_eq!(*sent.numbers.lock().unwrap(), (0..50).collect::<Vec<u32>>());
+    assert_eq!((counts.intended, counts.unsent), (50, 0));
+}
+
+#[test]
+fn who_was_started_within_a_window_takes_part_from_then_on() {
+    let window = |started_ns| Window::learned_of(started_ns, 700, 500, 1000);
+    assert_eq!(
+        [window(499), window(500), window(501)].map(|window| window.joined_ns),
+        [500, 500, 700]
+    );
+}
+
+#[test]
 fn who_is_there_from_the_beginning_starts_at_zero() {
     let (numbers, counts) = joined(periodic(1000.0, Arrival::Fixed), -5_000_000, 15_000_000);
     assert_eq!((numbers, counts.intended), ((0..10).collect(), 10));
