@@ -108,11 +108,21 @@ int32_t mm_writer (int32_t participant, const char *topic_name, const mm_policie
   dds_qos_t *qos = make_qos (requested);
   dds_qset_writer_batching (qos, batching);
   dds_listener_t *listener = dds_create_listener ((void *) match);
-  dds_lset_publication_matched (listener, on_publication_matched);
+  if (match != NULL)
+    dds_lset_publication_matched (listener, on_publication_matched);
   const dds_entity_t writer = dds_create_writer (participant, topic, qos, listener);
   dds_delete_listener (listener);
   dds_delete_qos (qos);
   return writer;
+}
+
+int32_t mm_writer_guid (int32_t writer, uint8_t guid[16])
+{
+  dds_guid_t found;
+  const dds_return_t code = dds_get_guid (writer, &found);
+  if (code == DDS_RETCODE_OK)
+    memcpy (guid, found.v, sizeof (found.v));
+  return code;
 }
 
 int32_t mm_write (int32_t writer, const uint8_t *bytes, uint32_t size)

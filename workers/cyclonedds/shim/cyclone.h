@@ -15,8 +15,10 @@ int32_t mm_has_property (int32_t participant, const mm_property *property);
 /* Deletes an entity and all that belongs to it; of a domain, joins the library's threads. */
 int32_t mm_delete (int32_t entity);
 
-/* With `batching` a write may stay in a packet that is not full yet, until mm_flush. */
+/* With `batching` a write may stay in a packet that is not full yet, until mm_flush. `match` may be NULL, where nobody wants
+ * to know. */
 int32_t mm_writer (int32_t participant, const char *topic, const mm_policies *qos, int32_t batching, const mm_match *match);
+int32_t mm_writer_guid (int32_t writer, uint8_t guid[16]);
 int32_t mm_write (int32_t writer, const uint8_t *bytes, uint32_t size);
 int32_t mm_flush (int32_t writer);
 /* 1 where the writer has batching. */

@@ -43,6 +43,7 @@ fn capabilities() -> Capabilities {
             Pattern::Burst,
             Pattern::Unthrottled,
             Pattern::PingPong,
+            Pattern::RequestResponse,
         ],
         transports: vec!["udp".into()],
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],

@@ -6,8 +6,8 @@
 use std::ffi::CStr;
 
 use middlemark_contract::{Delivery, Refusal, StreamSpec};
-use middlemark_dds::{Policies, Reader, checked, refuse_library_thread};
-use middlemark_runtime::{MiddlewareError, Receiver};
+use middlemark_dds::{Policies, Reader, Taker, checked, refuse_library_thread};
+use middlemark_runtime::MiddlewareError;
 
 use crate::shim;
 
@@ -24,7 +24,7 @@ pub(crate) fn accept(delivery: Delivery, streams: &[StreamSpec]) -> Result<(), R
         |_, _| true,
         |name| {
             format!(
-                "library_thread can't answer the reliable ping_pong '{name}' with keep_all and block: a write from the library's \
+                "library_thread can't answer the reliable '{name}' with keep_all and block: a write from the library's \
                  receive thread waits for acknowledgements that only this thread reads; allowed: keep_last, drop, or \
                  delivery own_thread or polling"
             )
@@ -39,7 +39,7 @@ pub(crate) fn open(
     policies: &Policies,
     size_bytes: usize,
     delivery: Delivery,
-    receiver: Receiver,
+    taker: Taker,
 ) -> Result<Reader, MiddlewareError> {
     let doing = format!("create the reader of {}", topic.to_string_lossy());
     let open = |on_message, context| {
@@ -61,7 +61,7 @@ pub(crate) fn open(
         checked(code, &doing).map(|_| reader)
     };
     // SAFETY: what is opened is this reader's alone.
-    unsafe { Reader::open(receiver, delivery, open) }
+    unsafe { Reader::open(taker, delivery, open) }
 }
 
 /// The DDS entity of a reader, for reading its policies back.

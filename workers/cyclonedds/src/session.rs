@@ -4,14 +4,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
+use std::ptr;
 
 use middlemark_contract::{
     ApplicationSpec, Congestion, Delivery, Effective, History, MessagePath, PatternSpec, SecurityLevel,
 };
+use middlemark_dds::exchange::{self, Awaiting, Guid, Serving};
 use middlemark_dds::security::{self as dds_security, Properties};
-use middlemark_dds::{Matches, Peers, Policies, Reader, checked};
+use middlemark_dds::{Matches, Peers, Policies, Reader, ShimError, Taker, checked};
 use middlemark_runtime::{
-    Channel, Context, Matched, MiddlewareError, Options, Publish, PublishError, Publisher, Receiver, Session,
+    Channel, Context, Exchange, Matched, MiddlewareError, Options, Publish, PublishError, Publisher, Receiver, Server,
+    Session,
 };
 
 use crate::configuration;
@@ -86,26 +89,21 @@ impl Participant {
     }
 }
 
-impl Session for Participant {
-    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
+impl Participant {
+    fn reader(&mut self, channel: &Channel, taker: Taker) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
-        let reader = reader::open(
-            self.entity,
-            &topic,
-            &policies,
-            channel.size_bytes,
-            self.delivery,
-            receiver,
-        )?;
+        let (size_bytes, delivery) = (channel.size_bytes, self.delivery);
+        let reader = reader::open(self.entity, &topic, &policies, size_bytes, delivery, taker)?;
         self.readers.push((channel.topic.clone(), reader));
         Ok(())
     }
 
-    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
+    /// A writer; its matches are told where anybody wants to know.
+    fn writer(&mut self, channel: &Channel, matched: Option<Matched>) -> Result<Writer, MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
-        let matching = self.matches.keep(matched);
+        let matching = matched.map_or(ptr::null(), |matched| self.matches.keep(matched));
         let is_batching = self.batched.contains(&channel.topic);
         // SAFETY: the topic and the policies live through the call, the match until the domain is closed.
         let code = unsafe {
@@ -119,11 +117,42 @@ impl Session for Participant {
         };
         let writer = checked(code, &format!("create the writer of {}", channel.topic))?;
         self.writers.push((channel.topic.clone(), writer));
-        Ok(Publisher::Copying(Box::new(Writer {
+        Ok(Writer {
             entity: writer,
             congestion: channel.qos.congestion,
             is_batching,
-        })))
+        })
+    }
+}
+
+impl Session for Participant {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
+        self.reader(channel, Taker::Subscriber(receiver))
+    }
+
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
+        let writer = self.writer(channel, Some(matched))?;
+        Ok(Publisher::Copying(Box::new(writer)))
+    }
+
+    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
+        let [requests, responses] = exchange::channels(exchange);
+        let writer = self.writer(&responses, None)?;
+        let serving = Serving::new(server, Box::new(writer), &responses);
+        self.reader(&requests, Taker::Server(serving))
+    }
+
+    fn client(
+        &mut self,
+        exchange: &Exchange<'_>,
+        responses: Receiver,
+        found: Matched,
+    ) -> Result<Publisher, MiddlewareError> {
+        let [requests, answers] = exchange::channels(exchange);
+        let writer = self.writer(&requests, Some(found))?;
+        let guid = writer.guid()?;
+        self.reader(&answers, Taker::Client(Awaiting { guid, responses }))?;
+        Ok(exchange::requests(Box::new(writer), guid, &requests))
     }
 
     fn effective(&self) -> Effective {
@@ -201,6 +230,15 @@ struct Writer {
     entity: i32,
     congestion: Congestion,
     is_batching: bool,
+}
+
+impl Writer {
+    fn guid(&self) -> Result<Guid, ShimError> {
+        let mut guid = Guid::default();
+        // SAFETY: a GUID can be written; a wrong entity is answered with an error.
+        let code = unsafe { shim::mm_writer_guid(self.entity, &raw mut guid) };
+        checked(code, "read a writer's GUID").map(|_| guid)
+    }
 }
 
 impl Publish for Writer {

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use middlemark_dds::exchange::Guid;
 use middlemark_dds::security::ShimProperty;
 use middlemark_dds::{OnMessage, Policies, ShimReader};
 
@@ -28,6 +29,7 @@ unsafe extern "C" {
         batching: i32,
         matching: *const c_void,
     ) -> i32;
+    pub(crate) fn mm_writer_guid(writer: i32, guid: *mut Guid) -> i32;
     pub(crate) fn mm_write(writer: i32, bytes: *const u8, size: u32) -> i32;
     pub(crate) fn mm_flush(writer: i32) -> i32;
     pub(crate) fn mm_is_batching(writer: i32) -> i32;
