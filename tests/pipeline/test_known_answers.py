@@ -45,7 +45,7 @@ class Run:
     def lateness_ns(self) -> dict[str, int]:
         """How late the worker's timer released messages, as the worker has seen it."""
         logs = "".join(path.read_text() for path in self.folder.logs_path.glob("subscriber*"))
-        return {name: int(value) for name, value in re.findall(r'"lateness_(\w+)_ns": "(\d+)"', logs)}
+        return {name: int(value) for name, value in re.findall(r"lateness_(\w+)_ns (\d+)", logs)}
 
 
 def run(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
