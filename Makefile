@@ -56,7 +56,8 @@ test-rust: setup ## unit tests of the contract, the runtime and the workers
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)/loom cargo test --locked --quiet -p middlemark-runtime -p middlemark-ring --lib models
 	$(PYTHON) setup/workers.py test
 
-conformance: setup ## the suite that every worker must pass
+conformance: setup ## the suite that every worker must pass, after what a killed run has left was removed
+	@$(BIN)/middlemark clean
 	cargo test --release --locked -p middlemark-conformance
 
 # FILTER chooses: `make conformance-debian13 FILTER=fastdds::tuned`.

@@ -127,9 +127,21 @@ def _ours(case: Case, seconds: float) -> Measured:
 
 
 def _peers(case: Case, seconds: float) -> Measured:
-    with tempfile.TemporaryDirectory(prefix="bench-peers-", dir=MEMORY) as folder, _awake(case.site):
-        session = case.pair.peer.session(case.pair.load, case.site, seconds, Path(folder))
-        return processes.measured(session, seconds, Path(folder))
+    with _memory_folder() as folder, _awake(case.site):
+        session = case.pair.peer.session(case.pair.load, case.site, seconds, folder)
+        return processes.measured(session, seconds, folder)
+
+
+@contextmanager
+def _memory_folder() -> Iterator[Path]:
+    """A folder in memory for both ends; shared memory that a library leaves under its name goes with it."""
+    with tempfile.TemporaryDirectory(prefix="bench-peers-", dir=MEMORY) as name:
+        folder = Path(name)
+        try:
+            yield folder
+        finally:
+            for left in folder.parent.glob(f"{folder.name}?*"):
+                left.unlink(missing_ok=True)
 
 
 @contextmanager

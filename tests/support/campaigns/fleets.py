@@ -82,7 +82,8 @@ def fleet(folder: Path, *names: str, tls: tuple[str, ...] = ()) -> Iterator[Test
     log = (folder / "scheduler.log").open("wb")
     command = (sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0")
     options = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(told))
-    environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "10"}
+    of_dask = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "10", "DASK_TEMPORARY_DIRECTORY": str(folder)}
+    environment = {**os.environ, **of_dask}
     protocol = ("--protocol", "tls", *tls) if tls else ()
     with log, subprocess.Popen((*command, *options, *protocol), stdout=log, stderr=log, env=environment) as scheduler:
         made = None

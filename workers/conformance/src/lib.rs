@@ -7,6 +7,7 @@
 mod application;
 mod case;
 mod checks;
+mod ledger;
 mod outcome;
 mod place;
 mod process;

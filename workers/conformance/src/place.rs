@@ -1,8 +1,8 @@
 //! Where a trial takes place: names, numbers, ports and a folder that no other trial on the machine has now.
 //!
 //! Slots are those of `middlemark` itself (the same abstract sockets, domains and ports), so that the suite and a campaign
-//! can run side by side; the kernel frees a slot whatever becomes of this process, the folder is removed when the place
-//! is dropped.
+//! can run side by side; the kernel frees a slot whatever becomes of this process. The folder is removed when the place
+//! is dropped; of a process that was killed, `ledger` has it and the shared memory for the next sweep.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use anyhow::{Context, Result, bail};
 use middlemark_contract::Rendezvous;
 use tempfile::TempDir;
+
+use crate::ledger::{Kind, Ledger};
 
 /// The host of every application of the suite.
 pub(crate) const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -39,6 +41,7 @@ pub(crate) struct Place {
     folder: TempDir,
     /// The shared memory of the machine when the place was claimed.
     before: BTreeSet<PathBuf>,
+    ledger: Ledger,
     _claim: UnixDatagram,
 }
 
@@ -46,14 +49,19 @@ impl Place {
     /// Claims a place that nobody has.
     pub(crate) fn claim() -> Result<Place> {
         let (domain, claim) = claim_slot()?;
+        let random = std::hash::RandomState::new().hash_one((domain, process::id()));
+        let name = format!("mm{domain:02}{:010x}", random >> 24);
+        let ledger = Ledger::open(&name)?;
+        ledger.enter(Kind::Folder, &std::env::temp_dir().join(&name).to_string_lossy())?;
+        ledger.enter(Kind::SharedMemory, &name)?;
         let folder = tempfile::Builder::new()
-            .prefix("mm")
+            .prefix(&name)
+            .rand_bytes(0)
             .tempdir()
             .context("making a trial's folder")?;
         fs::create_dir(folder.path().join("samples")).context("making a folder for samples")?;
-        let random = std::hash::RandomState::new().hash_one((domain, process::id()));
         let rendezvous = Rendezvous {
-            name: format!("mm{domain:02}{:010x}", random >> 24),
+            name,
             token: random as u32,
             domain,
             first_port: first_port(domain),
@@ -64,6 +72,7 @@ impl Place {
             rendezvous,
             folder,
             before: shared_memory(),
+            ledger,
             _claim: claim,
         })
     }
@@ -71,6 +80,11 @@ impl Place {
     /// Whether this shared memory was left here by someone before.
     pub(crate) fn found_before(&self, path: &Path) -> bool {
         self.before.contains(path)
+    }
+
+    /// Lists shared memory of the trial that has no name of ours.
+    pub(crate) fn enter(&self, shared_memory: &Path) -> Result<()> {
+        self.ledger.enter(Kind::File, &shared_memory.to_string_lossy())
     }
 
     /// Where applications leave their samples.

@@ -38,6 +38,13 @@ impl Traces {
         }
     }
 
+    /// Lists the shared memory that does not bear the trial's name, so that a sweep removes it should this process be killed.
+    pub(crate) fn enter(&self, place: &Place) -> Result<()> {
+        self.shared_memory_since(place)
+            .filter(|path| !path.to_string_lossy().contains(&place.rendezvous.name))
+            .try_for_each(|path| place.enter(path))
+    }
+
     /// Removes the shared memory that killed processes could not remove themselves, once all of the trial have ended.
     pub(crate) fn remove(&self, place: &Place) {
         // A process that was killed before it was looked at is known by the trial's name alone.

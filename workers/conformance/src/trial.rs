@@ -101,7 +101,8 @@ impl<'a> Trial<'a> {
             .try_for_each(|application| application.process.say(&ApplicationCommand::Start { at_ns }))?;
         let delivery = self.case.worker.delivery(&self.case.variant);
         self.chosen(names)
-            .try_for_each(|application| application.wait_effective(delivery))
+            .try_for_each(|application| application.wait_effective(delivery))?;
+        self.traces().enter(self.place)
     }
 
     /// Waits until all have heard each other, then until they have messages of the full size of each other.

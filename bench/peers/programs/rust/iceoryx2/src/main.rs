@@ -14,7 +14,9 @@ use iceoryx2::port::listener::Listener;
 use iceoryx2::port::notifier::Notifier;
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
-use iceoryx2::prelude::{Node, NodeBuilder, SignalHandlingMode, ipc};
+use iceoryx2::prelude::{
+    Config, FileName, Node, NodeBuilder, Path as IceoryxPath, SemanticString, SignalHandlingMode, ipc,
+};
 use middlemark_bench_reference::{Role, Task};
 
 type Service = ipc::Service;
@@ -27,7 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         return counted::in_turn(delivery == "own_thread", messages.parse()?);
     }
     let task = Task::told();
+    let config = configuration(&task.folder)?;
     let node = NodeBuilder::new()
+        .config(&config)
         .signal_handling_mode(SignalHandlingMode::Disabled)
         .create::<Service>()?;
     let with_events = task.delivery == "own_thread";
@@ -53,6 +57,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         Role::Flood | Role::Count => return Err("the benchmarks of iceoryx2 only ask and answer".into()),
     }
     Ok(())
+}
+
+/// As shipped, with its files in the run's folder, and shared memory with that folder's name, so that all can be removed.
+fn configuration(folder: &std::path::Path) -> Result<Config, Box<dyn Error>> {
+    let name = folder.file_name().ok_or("a folder without a name")?;
+    let mut config = Config::default();
+    config.global.prefix = FileName::new(name.as_encoded_bytes()).map_err(|_| "no prefix of file names")?;
+    let root = IceoryxPath::new(folder.as_os_str().as_encoded_bytes()).map_err(|_| "no path")?;
+    config.global.set_root_path(&root);
+    Ok(config)
 }
 
 struct Outlet {
