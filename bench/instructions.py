@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,6 +27,7 @@ PIECES = {
     "iceoryx2 alone: the same with an event": (ICEORYX2, "own_thread"),
 }
 MESSAGES = 20_000
+MEMORY = "/dev/shm"  # noqa: S108 - the folders within it are tempfile's
 
 
 def main() -> None:
@@ -44,7 +46,11 @@ def main() -> None:
 def counted(program: Path, piece: str, messages: int) -> int:
     """All instructions of a run."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program), piece, str(messages)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    with tempfile.TemporaryDirectory(prefix="bench-instructions-", dir=MEMORY) as folder:
+        environment = os.environ | {"BENCH_PEERS_FOLDER": folder}
+        said = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stderr
+        for left in Path(MEMORY).glob(f"{Path(folder).name}?*"):  # shared memory that a library leaves
+            left.unlink()
     return collected(said)
 
 

@@ -19,7 +19,7 @@ from middlemark.plan import Experiment, Trial, campaign_duration_ns
 from middlemark.results.manifest import Reproduction
 from middlemark.results.progress import Event, Observer, TrialFinished
 from middlemark.results.run_folder import ReproductionFolder
-from middlemark.suite import DeploymentKind, Inventory, LoadedSuite, Observation, suite_on_machines
+from middlemark.suite import DeploymentKind, Inventory, Observation, suite_on_machines
 from middlemark.suite.papers import Extent, LoadedPaper
 from middlemark.testbed import capabilities, observers
 from middlemark.testbed.hosts import container
@@ -65,7 +65,8 @@ class PlannedPaper:
 def plan_paper(paper: LoadedPaper, extent: Extent, inventory: Inventory | None = None) -> PlannedPaper:
     """Plans every suite of a paper, with the machines of an inventory for its hosts where there is one."""
     workers, unfit = available_workers()
-    orders, not_run, left_out = {}, {}, {}
+    orders, not_run = {}, {}
+    left_out: dict[str, dict[str, str]] = {}
     missing: dict[str, str] = {}
     for name in [suite.suite for suite in paper.paper.suites]:
         loaded = paper.suite(name, extent)
@@ -76,23 +77,12 @@ def plan_paper(paper: LoadedPaper, extent: Extent, inventory: Inventory | None =
         elif inventory is None:
             orders[name] = order_suite(loaded, [], None)
         else:
-            order, left_out[name] = _on_machines(loaded, inventory)
-            if isinstance(order, Order):
-                orders[name] = order
-            else:
-                not_run[name] = order
+            try:
+                placed, left_out[name] = suite_on_machines(loaded, inventory)
+                orders[name] = order_suite(placed, [], None)
+            except UsageError as refused:  # these machines can't be what it needs
+                not_run[name] = refused.text
     return PlannedPaper(paper, extent, orders, missing, not_run, left_out, inventory)
-
-
-def _on_machines(loaded: LoadedSuite, inventory: Inventory) -> tuple[Order | str, dict[str, str]]:
-    """The order of a suite on these machines, or why nothing of it can run there; and the topologies left out."""
-    placed, left_out = suite_on_machines(loaded, inventory)
-    if placed is None:
-        return "; ".join(f"{topology}: {reason}" for topology, reason in left_out.items()), left_out
-    try:
-        return order_suite(placed, [], None), left_out
-    except UsageError as refused:
-        return refused.text, left_out
 
 
 def lacking(trials: Sequence[Trial]) -> dict[str, str]:

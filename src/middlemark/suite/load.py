@@ -128,12 +128,13 @@ def load_inventory(file: str) -> Inventory:
     return _validate(TypeAdapter(Inventory), document, {}, "`machines`, a list with `ssh: user@address` each")
 
 
-def suite_on_machines(loaded: LoadedSuite, inventory: Inventory) -> tuple[LoadedSuite | None, dict[str, str]]:
-    """A suite with machines for its hosts, and by topology why one is left out; no suite where none is left."""
+def suite_on_machines(loaded: LoadedSuite, inventory: Inventory) -> tuple[LoadedSuite, dict[str, str]]:
+    """A suite with machines for its hosts, and by topology why one is left out; a UsageError where none is left."""
     choices, shipped = loaded.suite.topologies, shipped_topologies()
     text, left_out = on_machines(loaded.text, choices, inventory, shipped, file=loaded.file)
     if text is None:
-        return None, left_out
+        reasons = "; ".join(f"{topology}: {reason}" for topology, reason in left_out.items())
+        raise UsageError(reasons, remedy="name more machines in the inventory")
     suite = parse_suite(text, file=loaded.file, suite_files=SuiteFiles.stored(loaded.files))
     return replace(loaded, text=text, suite=suite), left_out
 

@@ -54,7 +54,6 @@ disturbance: {steal: 100 %}
     suite, left_out = suite_on_machines(
         written, Inventory(machines=tuple(Machine(ssh=target) for target in two_machines))
     )
-    assert suite is not None
     assert left_out.keys() == {"D1-3"}
     run_new(tmp_path / "run", order.order_suite(suite, [], None))
     run = RunFolder(tmp_path / "run")

@@ -7,7 +7,6 @@
 mod application;
 mod case;
 mod checks;
-mod ledger;
 mod outcome;
 mod place;
 mod process;

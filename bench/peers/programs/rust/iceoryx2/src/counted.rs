@@ -5,14 +5,15 @@ use std::hint::black_box;
 
 use iceoryx2::prelude::NodeBuilder;
 
-use crate::{Inlet, Outlet, Service};
+use crate::{Inlet, Outlet, Service, configuration};
 
 /// Of each message.
 const SIZE_BYTES: usize = 64;
 
 /// Sends and takes so many messages; with events each is notified, and its notification taken first.
 pub(crate) fn in_turn(with_events: bool, messages: u32) -> Result<(), Box<dyn Error>> {
-    let node = NodeBuilder::new().create::<Service>()?;
+    let config = configuration(&middlemark_bench_reference::folder())?;
+    let node = NodeBuilder::new().config(&config).create::<Service>()?;
     let name = format!("counted_{}", std::process::id());
     let outlet = Outlet::new(&node, &name, SIZE_BYTES, with_events)?;
     let inlet = Inlet::new(&node, &name, with_events)?;

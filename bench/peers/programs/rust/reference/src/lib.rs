@@ -30,6 +30,12 @@ pub enum Role {
     Count,
 }
 
+/// A folder that both ends have for themselves.
+#[must_use]
+pub fn folder() -> PathBuf {
+    env::var_os("BENCH_PEERS_FOLDER").map_or_else(env::temp_dir, PathBuf::from)
+}
+
 /// What it was told.
 #[derive(Debug)]
 pub struct Task {
@@ -74,7 +80,7 @@ impl Task {
             size_bytes: size.parse().expect("a number of bytes"),
             delivery: delivery.clone(),
             reliable: reliability == "reliable",
-            folder: env::var_os("BENCH_PEERS_FOLDER").map_or_else(env::temp_dir, PathBuf::from),
+            folder: folder(),
             time: Duration::from_secs_f64(seconds.parse().expect("a number of seconds")),
             over,
             end,

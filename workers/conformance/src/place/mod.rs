@@ -4,6 +4,8 @@
 //! can run side by side; the kernel frees a slot whatever becomes of this process. The folder is removed when the place
 //! is dropped; of a process that was killed, `ledger` has it and the shared memory for the next sweep.
 
+mod ledger;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::hash::BuildHasher;
@@ -18,7 +20,7 @@ use anyhow::{Context, Result, bail};
 use middlemark_contract::Rendezvous;
 use tempfile::TempDir;
 
-use crate::ledger::{Kind, Ledger};
+use crate::place::ledger::{Kind, Ledger};
 
 /// The host of every application of the suite.
 pub(crate) const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
