@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan import Experiment, Periodic, Recorded, experiments_of, observed
+from middlemark.plan.patterns import ExponentialTime, OpenRequests
 from middlemark.suite import Demand, HostKind, Observation, load_demand, parse_demand
 
 PROFILES = {"udp": ("default",), "zenoh": ("default", "tuned"), "synthetic": ("default",)}
@@ -143,3 +144,37 @@ def test_the_messages_of_a_window_are_those_whose_instants_lie_in_it(offsets_ns:
     played = Recorded(offsets_ns=tuple(offsets_ns), sizes_bytes=(32,) * len(offsets_ns), period_ns=1000)
     instants = [whole * 1000 + at_ns for whole in range(6) for at_ns in offsets_ns]
     assert played.most_messages(window_ns) == sum(at_ns < window_ns for at_ns in instants)
+
+
+ASKING = AMR + """\
+services:
+  - {service: route, clients: [control, drivers], servers: perception, size: 64 B, response: 16 kB, rate: 5 Hz,
+     server_time: {distribution: exponential, mean: 2 ms}, timeout: 3 s, deadline: 100 ms, within: p90}
+"""
+
+
+def test_a_service_is_a_stream_of_requests_with_its_clients_and_servers() -> None:
+    experiment = planned(text=ASKING)[0]
+    route = experiment.streams[-1]
+    assert (route.name, route.publishers, route.subscribers) == ("route", ("control", "drivers"), ("perception",))
+    assert isinstance(route.pattern, OpenRequests)
+    assert (route.pattern.rate_hz, route.pattern.response_bytes, route.size_bytes) == (5, 16_000, 64)
+    assert route.pattern.server_time == ExponentialTime(mean_ns=2_000_000)
+    ends = {each.name: [(e.role, e.index) for e in each.endpoints if e.stream == "route"] for each in experiment.applications}
+    assert ends == {"drivers": [("publisher", 1)], "perception": [("subscriber", 0)], "control": [("publisher", 0)]}
+
+
+def test_the_last_request_of_the_window_has_its_whole_timeout() -> None:
+    windows = planned(text=ASKING)[0].windows
+    assert (windows.drain_ns, windows.late_after_ns) == (3_000_000_000, 3_000_000_000)
+
+
+def test_the_window_holds_the_responses_that_a_deadline_is_judged_by() -> None:
+    text = ASKING.replace("deadline: 5 ms", "loss: 1 %")
+    window_s = planned("trials: 2\n", text)[0].windows.window_ns / 1e9
+    assert window_s * 2 * 5 * 2 >= 100
+
+
+@pytest.mark.parametrize("change", [("16 kB", "17 kB"), ("mean: 2 ms", "mean: 3 ms"), ("timeout: 3 s", "timeout: 4 s")])
+def test_what_differs_in_a_service_is_another_experiment(change: tuple[str, str]) -> None:
+    assert planned(text=ASKING)[0].id != planned(text=ASKING.replace(*change))[0].id

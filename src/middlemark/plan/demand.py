@@ -11,7 +11,7 @@ from itertools import product
 
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.experiment import Application, Endpoint, Experiment, Windows, experiment_id
-from middlemark.plan.patterns import Periodic
+from middlemark.plan.patterns import OpenRequests, Periodic, planned_compute
 from middlemark.plan.resolve import Subject, condition_factors, planned_conditions, stream_qos
 from middlemark.plan.streams import Recorded, Stream
 from middlemark.plan.topology.topology import link_and_host_factors, planned_hosts, planned_links, planned_networks
@@ -24,6 +24,7 @@ from middlemark.suite import (
     SIZE,
     Arrival,
     Demand,
+    Demanded,
     Host,
     HostKind,
     LinkSettings,
@@ -32,6 +33,7 @@ from middlemark.suite import (
     Observation,
     RecordedMessages,
     Role,
+    ServiceDemand,
     StreamDemand,
     Topology,
     Within,
@@ -50,7 +52,10 @@ def experiments_of(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> tup
     """One experiment for each middleware and configuration; `profiles` are those of each middleware there is."""
     topology = topology_of(demand)
     windows = _windows(demand)
-    streams = tuple(_stream(stream, windows.window_ns) for stream in demand.streams)
+    streams = (
+        *(_stream(stream, windows.window_ns) for stream in demand.streams),
+        *(_service(service) for service in demand.services),
+    )
     experiments = {}
     for subject in _subjects(demand, profiles):
         factors = _factors(demand, subject, topology, streams)
@@ -113,8 +118,8 @@ def _implied(demand: Demand) -> Topology:
 
 
 def _roles(demand: Demand, process: str) -> tuple[Role, ...]:
-    publishes = [Role.PUBLISHER for stream in demand.streams for name in stream.publishers if name == process]
-    subscribes = [Role.SUBSCRIBER for stream in demand.streams for name in stream.subscribers if name == process]
+    publishes = [Role.PUBLISHER for each in demand.demanded for name in each.publishers if name == process]
+    subscribes = [Role.SUBSCRIBER for each in demand.demanded for name in each.subscribers if name == process]
     return tuple(publishes + subscribes)
 
 
@@ -172,6 +177,26 @@ def _stream(requested: StreamDemand, window_ns: int) -> Stream:
     )
 
 
+def _service(requested: ServiceDemand) -> Stream:
+    """Requests at a rate, as an application sends them whether it has its responses or not."""
+    pattern = OpenRequests(
+        rate_hz=requested.rate,
+        arrival=requested.arrival,
+        response_bytes=requested.response or requested.size,
+        outstanding=requested.outstanding,
+        timeout_ns=requested.timeout,
+        server_time=planned_compute(requested.server_time),
+    )
+    return Stream(
+        name=requested.name,
+        size_bytes=requested.size,
+        pattern=pattern,
+        qos=stream_qos(requested.qos),
+        publishers=requested.clients,
+        subscribers=requested.servers,
+    )
+
+
 def _recorded(requested: StreamDemand, messages: RecordedMessages, window_ns: int) -> Recorded:
     """The part of a recording that a window holds."""
     if not messages.offsets_ns:
@@ -195,31 +220,36 @@ def _windows(demand: Demand) -> Windows:
     first_ns = max(
         (s.recorded.offsets_ns[0] for s in demand.streams if s.recorded and s.recorded.offsets_ns), default=0
     )
+    # The last request of the window has its whole timeout too.
+    drain_ns = max(requested.drain, *(service.timeout for service in demand.services), 0)
     return Windows(
         first_message_ns=requested.first_message + first_ns,
         warm_up_ns=requested.warm_up,
         window_ns=demand.window or _window_ns(demand),
-        drain_ns=requested.drain,
-        late_after_ns=requested.drain if late_after is None else late_after,
+        drain_ns=drain_ns,
+        late_after_ns=drain_ns if late_after is None else late_after,
     )
 
 
 def _window_ns(demand: Demand) -> int:
     """Long enough for the share of messages that each deadline is of, over all trials together."""
     needed_s = [0.0]
-    for stream in demand.streams:
-        if stream.deadline is not None:
-            messages = math.ceil(round(_MESSAGES_BEYOND / (1 - _LEVELS[stream.within]), 6)) / demand.trials
-            flows = len(stream.publishers) * len(stream.subscribers)
-            needed_s.append(1.05 * messages / (_mean_rate_hz(stream) * flows))
+    for each in demand.demanded:
+        if each.deadline is not None:
+            messages = math.ceil(round(_MESSAGES_BEYOND / (1 - _LEVELS[each.within]), 6)) / demand.trials
+            needed_s.append(1.05 * messages / _messages_hz(each))
     return int(round(min(max(max(needed_s) * 1e9, _SHORTEST_NS), _LONGEST_NS), -8))
 
 
-def _mean_rate_hz(stream: StreamDemand) -> float:
-    recorded = stream.recorded
+def _messages_hz(each: Demanded) -> float:
+    """How many messages, or responses, arrive in a second, at all receivers together."""
+    if isinstance(each, ServiceDemand):
+        return each.rate * len(each.clients)
+    flows = len(each.publishers) * len(each.subscribers)
+    recorded = each.recorded
     if recorded is None or not recorded.period_ns:
-        return stream.rate or 1.0
-    return len(recorded.offsets_ns) / recorded.period_ns * 1e9
+        return (each.rate or 1.0) * flows
+    return len(recorded.offsets_ns) / recorded.period_ns * 1e9 * flows
 
 
 def _factors(demand: Demand, subject: Subject, topology: Topology, streams: Sequence[Stream]) -> dict[str, str]:
@@ -239,13 +269,15 @@ def _factors(demand: Demand, subject: Subject, topology: Topology, streams: Sequ
 
 def _words(stream: Stream) -> str:
     qos, pattern = stream.qos, stream.pattern
-    rate_hz = pattern.rate_hz if isinstance(pattern, Periodic) else 0.0
+    rate_hz = pattern.rate_hz if isinstance(pattern, Periodic | OpenRequests) else 0.0
     load = f"{SIZE.text(stream.size_bytes)} at {RATE.text(rate_hz)}"
     if stream.recorded is not None:
         digest = hashlib.sha256(stream.recorded.model_dump_json().encode()).hexdigest()[:8]
         load = f"{len(stream.recorded.offsets_ns)} recorded messages {digest}"
-    elif isinstance(pattern, Periodic) and pattern.arrival is not Arrival.FIXED:
+    elif isinstance(pattern, Periodic | OpenRequests) and pattern.arrival is not Arrival.FIXED:
         load += f", {pattern.arrival}"
+    if isinstance(pattern, OpenRequests):
+        load += f", {_answered(pattern)}"
     path = f"{'+'.join(stream.publishers)} to {'+'.join(stream.subscribers)}"
     history = getattr(qos.history, "depth", "all")
     words = [load, str(qos.reliability), f"history {history}", str(qos.durability), str(qos.congestion), path]
@@ -254,3 +286,11 @@ def _words(stream: Stream) -> str:
     if qos.queue_bytes not in {None, DEFAULT_QUEUE_BYTES}:
         words.append(f"queue {SIZE.text(qos.queue_bytes or 0)}")
     return ", ".join(words + ([] if qos.level is None else [f"level {qos.level}"]))
+
+
+def _answered(requests: OpenRequests) -> str:
+    """The rest of a service: two that differ in any of it are two experiments."""
+    computes = requests.server_time.model_dump(exclude={"kind"})
+    times = " ".join(DURATION.text(time_ns) for time_ns in computes.values())
+    words = [f"{SIZE.text(requests.response_bytes)} back", f"{requests.server_time.kind} server time {times}"]
+    return ", ".join([*words, f"{requests.outstanding} under way", f"timeout {DURATION.text(requests.timeout_ns)}"])

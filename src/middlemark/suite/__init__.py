@@ -33,7 +33,9 @@ from middlemark.suite.conditions import (
     Security,
     Timeline,
 )
-from middlemark.suite.demand import Demand, DemandProcess, RecordedMessages, StreamDemand, Within
+from middlemark.suite.demand.demand import Demand, DemandProcess
+from middlemark.suite.demand.recorded import RecordedMessages
+from middlemark.suite.demand.streams import Demanded, ServiceDemand, StreamDemand, Within
 from middlemark.suite.load import (
     LoadedDemand,
     LoadedSuite,
@@ -117,6 +119,7 @@ __all__ = [
     "Delivery",
     "Demand",
     "DemandProcess",
+    "Demanded",
     "Deployment",
     "DeploymentKind",
     "Dimension",
@@ -164,6 +167,7 @@ __all__ = [
     "Search",
     "Security",
     "Selection",
+    "ServiceDemand",
     "Step",
     "Stop",
     "StreamDemand",

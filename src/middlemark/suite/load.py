@@ -19,7 +19,7 @@ from middlemark.errors import SuiteError, UsageError
 from middlemark.suite.claims.claim import Claim
 from middlemark.suite.claims.parser import Claims, parse_claim
 from middlemark.suite.conditions import Timeline
-from middlemark.suite.demand import Demand
+from middlemark.suite.demand.demand import Demand
 from middlemark.suite.suite import Suite
 from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice, is_counted
 from middlemark.suite.topology.inventory import Inventory, on_machines

@@ -19,15 +19,12 @@ from middlemark.analysis.verdicts.judge import Judgement, ReasonedJudgement
 from middlemark.analysis.verdicts.ranking import Candidate as Ranked
 from middlemark.analysis.verdicts.ranking import Rank, ranking
 from middlemark.analysis.verdicts.values import Block, BlockValues, Machines, PooledValue
-from middlemark.suite import Demand, Observation, StreamDemand, Within
-from middlemark.suite.metrics import TRIAL, Distribution, Key, Metric, metric_named, quantile_metric, stream_subject
-
-DEADLINE_DISTRIBUTION = Distribution.LATENCY_FROM_INTENDED
-"""Measured from the scheduled instant, so that a delayed publisher can't hide the time that its application waits."""
+from middlemark.suite import Demand, Demanded, Observation, Within
+from middlemark.suite.metrics import TRIAL, Key, Metric, metric_named, quantile_metric, stream_subject
 
 
 class Requirement(StrEnum):
-    """What is required of a stream."""
+    """What is required of a stream or a service."""
 
     RATE = "rate"
     LOSS = "loss"
@@ -36,9 +33,9 @@ class Requirement(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """The judgement of one requirement of one stream for one candidate."""
+    """The judgement of one requirement of one stream, or service, for one candidate."""
 
-    stream: StreamDemand
+    stream: Demanded
     requirement: Requirement
     judgement: Judgement
     estimate: Estimate | None = None
@@ -53,7 +50,7 @@ class Check:
 class Use:
     """The fraction that a candidate uses of its tightest deadline; the margin is 1 minus this."""
 
-    stream: StreamDemand
+    stream: Demanded
     value: float
     low: float | None
     high: float | None
@@ -160,7 +157,7 @@ def _by_cpu(candidate: Candidate) -> Ranked:
 def judge_candidate(demand: Demand, findings: ExperimentFindings) -> Candidate:
     """Judges one candidate."""
     excluded = _why_not_judged(findings)
-    checks = () if excluded else tuple(c for stream in demand.streams for c in _checks(stream, findings))
+    checks = () if excluded else tuple(c for stream in demand.demanded for c in _checks(stream, findings))
     return Candidate(findings, excluded, checks, tightest_use(checks), _cost(findings))
 
 
@@ -177,24 +174,24 @@ def _why_not_judged(findings: ExperimentFindings) -> str:
     return ""
 
 
-def _checks(stream: StreamDemand, findings: ExperimentFindings) -> Iterator[Check]:
+def _checks(stream: Demanded, findings: ExperimentFindings) -> Iterator[Check]:
     yield _rate(stream, findings)
     yield _loss(stream, findings)
     if stream.deadline is not None:
         yield _deadline(stream, findings, stream.deadline)
 
 
-def _rate(stream: StreamDemand, findings: ExperimentFindings) -> Check:
+def _rate(stream: Demanded, findings: ExperimentFindings) -> Check:
     overloaded, valid = findings.accounting.overloaded.get(stream.name, 0), findings.n_valid
     reason = f"it could not be sent at its rate in {overloaded} of {valid} trials" if overloaded else ""
     judgement = Judgement.UNDECIDED if overloaded else Judgement.HOLDS
     return Check(stream, Requirement.RATE, Judgement.REFUTED if 2 * overloaded > valid else judgement, reason=reason)
 
 
-def _loss(stream: StreamDemand, findings: ExperimentFindings) -> Check:
+def _loss(stream: Demanded, findings: ExperimentFindings) -> Check:
     """Messages that were refused or not offered did not arrive either, so they count as lost."""
     whole = findings.evidence(metric_named("undelivered"), stream.name)
-    evidence = whole if whole.counts else findings.evidence(metric_named("loss"), stream.name)
+    evidence = whole if whole.counts else findings.evidence(metric_named(stream.share_lost), stream.name)
     estimate = evidence.estimate
     if estimate is None or estimate.value is None:
         reason = "no message was sent" if estimate is None else estimate.reason
@@ -217,7 +214,7 @@ def judge_loss(evidence: Evidence, allowed: float) -> BoundResult:
     return replace(tested, result=ReasonedJudgement(Judgement.HOLDS))  # the interval says what is still possible
 
 
-def _deadline(stream: StreamDemand, findings: ExperimentFindings, deadline_ns: int) -> Check:
+def _deadline(stream: Demanded, findings: ExperimentFindings, deadline_ns: int) -> Check:
     """Judges a deadline. Lost messages are judged by the loss that is allowed, not a second time by `max`."""
     evidence = replace(findings.evidence(_under_way(stream), stream.name), n_lost=0)
     estimate = _worst(stream, findings) if stream.within is Within.ALL else evidence.estimate
@@ -230,10 +227,10 @@ def _deadline(stream: StreamDemand, findings: ExperimentFindings, deadline_ns: i
     return Check(stream, Requirement.DEADLINE, judgement, _with_tested_interval(estimate, tested), reason, by_block)
 
 
-def _under_way(stream: StreamDemand) -> Metric:
-    """The quantile of the latency from the scheduled instant that has to meet the deadline."""
+def _under_way(stream: Demanded) -> Metric:
+    """The quantile of the time from the scheduled instant that has to meet the deadline."""
     level = "median" if stream.within is Within.HALF else stream.within.value
-    return metric_named(f"{level}(latency_from_intended)")
+    return metric_named(f"{level}({stream.judged_by})")
 
 
 def _with_tested_interval(estimate: Estimate, tested: BoundResult) -> Estimate:
@@ -243,9 +240,9 @@ def _with_tested_interval(estimate: Estimate, tested: BoundResult) -> Estimate:
     return replace(estimate, low=tested.low, high=tested.high, coverage=CONFIDENCE)
 
 
-def _worst(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | None:
+def _worst(stream: Demanded, findings: ExperimentFindings) -> Estimate | None:
     """The slowest message of all trials, with the range of the slowest messages of each trial."""
-    key = Key(stream_subject(stream.name), quantile_metric(DEADLINE_DISTRIBUTION, "max"))
+    key = Key(stream_subject(stream.name), quantile_metric(stream.judged_by, "max"))
     slowest = list(findings.by_block.get(key, {}).values())
     estimate = findings.estimates.get(key)
     if estimate is None or not slowest:

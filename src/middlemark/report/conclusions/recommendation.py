@@ -33,7 +33,7 @@ from middlemark.report.elements.tables import (
     Table,
     estimate_cell,
 )
-from middlemark.suite import DURATION, Demand, Within, parse_given_demand
+from middlemark.suite import DURATION, Demand, Demanded, ServiceDemand, Within, parse_given_demand
 from middlemark.suite.yaml.quantity import plural
 
 
@@ -93,10 +93,12 @@ def recommended(fitness: Fitness, series_of: Mapping[str, Series]) -> Recommenda
 
 
 def demand_words(demand: Demand) -> str:
-    """`5 streams between 4 processes on 2 hosts`."""
+    """`5 streams and 1 service between 4 processes on 2 hosts`."""
     hosts = {process.host for process in demand.processes} - {None}
     where = f"on {plural(len(hosts), 'host')}" if hosts else "on this machine"
-    return f"{plural(len(demand.streams), 'stream')} between {len(demand.processes)} processes {where}"
+    counts = (("stream", demand.streams), ("service", demand.services))
+    what = listed([plural(len(each), word) for word, each in counts if each])
+    return f"{what} between {len(demand.processes)} processes {where}"
 
 
 def _best(fitness: Fitness, series_of: Mapping[str, Series]) -> tuple[Candidate, ...]:
@@ -140,8 +142,9 @@ def _use_sentence(first: Sequence[Candidate], series_of: Mapping[str, Series]) -
         return ""
     best = first[0]
     check = next(c for c in best.checks if c.requirement is Requirement.DEADLINE and c.stream == first[0].use.stream)
-    whose = "Its tightest stream" if len(first) == 1 else f"The tightest stream of {series_of[best.id].label}"
-    return f"{whose} is {check.stream.topic}: {_took(check)}, {margin(best.use)} to spare."
+    kind = "service" if isinstance(check.stream, ServiceDemand) else "stream"
+    whose = f"Its tightest {kind}" if len(first) == 1 else f"The tightest {kind} of {series_of[best.id].label}"
+    return f"{whose} is {check.stream.title}: {_took(check)}, {margin(best.use)} to spare."
 
 
 def _took(check: Check) -> str:
@@ -150,9 +153,15 @@ def _took(check: Check) -> str:
     cell = estimate_cell(check.estimate, time_unit(deadline_ns))
     took = f"{ABSENT} {cell.unit.name}" if cell.is_missing else cell.words
     is_all = check.stream.within is Within.ALL
-    many = f"{share_words(check.stream)} of its messages take at most"
-    part = "the slowest of its messages takes" if is_all else many
+    they = _judged(check.stream)
+    many = f"{share_words(check.stream)} of its {they} take at most"
+    part = f"the slowest of its {they} takes" if is_all else many
     return f"{part} {took} of the {DURATION.text(deadline_ns)} allowed"
+
+
+def _judged(stream: Demanded) -> str:
+    """What has to meet a deadline."""
+    return "responses" if isinstance(stream, ServiceDemand) else "messages"
 
 
 def _baseline(first: Sequence[Candidate], fitness: Fitness, series_of: Mapping[str, Series]) -> str:
@@ -184,8 +193,8 @@ def _never_late(first: Sequence[Candidate]) -> Iterable[str]:
         if check.requirement is Requirement.DEADLINE and check.stream.within is Within.ALL and check.estimate:
             n = check.estimate.n_messages
             yield (
-                f"None of {digits(n)} messages of {check.stream.topic} was late: if they were independent of each "
-                f"other, fewer than one in {digits(n / 3)} would be, with 95 % confidence."
+                f"None of {digits(n)} {_judged(check.stream)} of {check.stream.title} was late: if they were "
+                f"independent of each other, fewer than one in {digits(n / 3)} would be, with 95 % confidence."
             )
 
 
@@ -199,24 +208,31 @@ def why(candidate: Candidate) -> str:
 
 
 def _missed(check: Check) -> str:
-    topic = check.stream.topic
+    topic = check.stream.title
     if check.requirement is Requirement.RATE:
         return f"{topic}: {check.reason}"
     if check.requirement is Requirement.LOSS:
         allowed = (
             f"{PERCENT.write(check.stream.loss_allowed)} % is allowed" if check.stream.loss_allowed else "none may be"
         )
-        return f"{topic} loses {estimate_cell(check.estimate, PERCENT).words} of its messages, {allowed}"
+        return f"{topic} {_lost(check)}, {allowed}"
     use = (check.estimate.value or 0) / (check.stream.deadline or 1) if check.estimate else 0
     return f"{topic} misses its deadline: {_took(check)}, {digits(use)} times as long"
 
 
 def _open(check: Check) -> str:
     if check.estimate is None or check.estimate.value is None or check.requirement is Requirement.RATE:
-        return f"{check.stream.topic}: {check.reason}"
+        return f"{check.stream.title}: {check.reason}"
     if check.requirement is Requirement.LOSS:
         allowed = PERCENT.write(check.stream.loss_allowed)
-        words = f"loses {estimate_cell(check.estimate, PERCENT).words}, {allowed} % is allowed"
+        words = f"{_lost(check)}, {allowed} % is allowed"
     else:
         words = _took(check)
-    return f"{check.stream.topic}: {words}{f' ({check.reason})' if check.reason else ''}"
+    return f"{check.stream.title}: {words}{f' ({check.reason})' if check.reason else ''}"
+
+
+def _lost(check: Check) -> str:
+    share = estimate_cell(check.estimate, PERCENT).words
+    if isinstance(check.stream, ServiceDemand):
+        return f"leaves {share} of its requests unanswered"
+    return f"loses {share} of its messages"

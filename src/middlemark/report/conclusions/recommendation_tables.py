@@ -32,7 +32,7 @@ from middlemark.report.elements.tables import (
     table,
     values,
 )
-from middlemark.suite import DURATION, StreamDemand, Within
+from middlemark.suite import DURATION, Demanded, ServiceDemand, Within
 
 READING = (
     "Margin: the unused part of the deadline that is used most, with its confidence interval. A rank is an interval, "
@@ -59,7 +59,7 @@ def fitting_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table:
             delivery_cell(candidate.findings),
             fitness.places[candidate.id].text,
             margin(candidate.use),
-            candidate.use.stream.topic if candidate.use else NOTHING,
+            candidate.use.stream.title if candidate.use else NOTHING,
             estimate_cell(candidate.cost.cpu, PERCENT_OF_CORE),
             Cell(candidate.cost.memory_bytes, MEBIBYTES),
             *([Cell(candidate.cost.wire_bits_per_s, MEGABITS_ON_WIRE_PER_S)] if wired else []),
@@ -79,32 +79,37 @@ _MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED:
 
 
 def requirement_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table:
-    """A row a candidate that was judged, a column a stream."""
+    """A row a candidate that was judged, a column a stream or a service."""
     judged = [
         candidate for candidate in (*fitness.fitting, *fitness.undecided, *fitness.excluded) if not candidate.excluded
     ]
     return table(
         "Each requirement",
-        (MIDDLEWARE, DELIVERY, *values(*(_required(stream) for stream in fitness.demand.streams))),
+        (MIDDLEWARE, DELIVERY, *values(*(_required(stream) for stream in fitness.demand.demanded))),
         [
             (
                 candidate_label(candidate, series_of),
                 delivery_cell(candidate.findings),
-                *(_check_words(candidate, stream) for stream in fitness.demand.streams),
+                *(_check_words(candidate, stream) for stream in fitness.demand.demanded),
             )
             for candidate in judged
         ],
-        "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception.",
+        "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception, of a service to the response.",
     )
 
 
-def _required(stream: StreamDemand) -> str:
+def _required(stream: Demanded) -> str:
     deadline = [] if stream.deadline is None else [f"{share_words(stream)} within {DURATION.text(stream.deadline)}"]
-    loss = f"loss ≤ {PERCENT.write(stream.loss_allowed)} %" if stream.loss_allowed else "no loss"
-    return ", ".join([stream.topic, *deadline, loss])
+    return ", ".join([stream.title, *deadline, _loss_allowed(stream)])
 
 
-def _check_words(candidate: Candidate, stream: StreamDemand) -> str:
+def _loss_allowed(stream: Demanded) -> str:
+    if stream.loss_allowed:
+        return f"{stream.share_lost} ≤ {PERCENT.write(stream.loss_allowed)} %"
+    return "all answered" if isinstance(stream, ServiceDemand) else "no loss"
+
+
+def _check_words(candidate: Candidate, stream: Demanded) -> str:
     return ", ".join(_result_words(check) for check in candidate.checks if check.stream == stream)
 
 
@@ -113,7 +118,7 @@ def _result_words(check: Check) -> str:
     if check.requirement is Requirement.RATE:
         return f"rate {mark}"
     unit = PERCENT if check.requirement is Requirement.LOSS else time_unit(check.stream.deadline or 0)
-    name = "loss " if check.requirement is Requirement.LOSS else ""
+    name = f"{check.stream.share_lost} " if check.requirement is Requirement.LOSS else ""
     return f"{name}{estimate_cell(check.estimate, unit).words} {mark}"
 
 
@@ -130,7 +135,7 @@ def margin(use: Use | None) -> str:
     return Cell(1 - use.value, WHOLE_PERCENT, low, high).words
 
 
-def share_words(stream: StreamDemand) -> str:
+def share_words(stream: Demanded) -> str:
     """Of how many messages the deadline is: `all`, `half`, `99 %`."""
     words = {Within.ALL: "all", Within.HALF: "half"}
     return words.get(stream.within) or LEVEL_WORDS[stream.within.value]

@@ -57,9 +57,9 @@ allowed: did you mean `control`? (drivers, control)\
         "[drivers, {",
         "[drivers, spare, {",
         snapshot("""\
-amr.yaml:2:22: `spare` has no stream
+amr.yaml:2:22: `spare` has no stream and no service
   processes: [drivers, spare, {process: control, host: base}]
-allowed: processes that publish or subscribe\
+allowed: processes that publish, subscribe, ask or respond\
 """),
     ),
     "a stream without a rate": (
@@ -109,9 +109,9 @@ def test_a_mistake_is_told_with_its_place_and_what_is_allowed(right: str, wrong:
 def test_topics_that_are_one_in_letters_and_digits() -> None:
     again = AMR[AMR.index("  - topic") :].replace("/imu/data", "imu-data")
     assert told("    deadline: 5 ms\n", f"    deadline: 5 ms\n{again}") == snapshot("""\
-amr.yaml:10:5: `imu-data` is `imu_data` in letters and digits, as a topic before it is
+amr.yaml:10:5: `imu-data` is `imu_data` in letters and digits, as one before it is
   - topic: imu-data
-allowed: topics that differ\
+allowed: names that differ\
 """)
 
 
