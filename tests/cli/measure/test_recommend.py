@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from behaviour import Behaviour
+from middlemark import load
 from middlemark.cli.main import app
 from middlemark.cli.measure import run
 from middlemark.errors import ResultsNotAccepted, UsageError
@@ -120,3 +121,21 @@ def test_what_is_programmed_to_be_late_is_never_recommended(application: Path, t
     said = json.loads(answer.stdout)["recommendation"]
     assert said["fitting"] is None
     assert [label for label, _ in said["others"]] == ["Synthetic †"]
+
+
+SERVICE = """\
+services:
+  - {service: route, clients: control, servers: sensor, size: 64 B, response: 1 kB, rate: 50 Hz, deadline: 10 s, unanswered: 10 %}
+"""
+
+
+def test_a_middleware_asks_and_answers_beside_its_streams_and_one_that_can_not_is_out(
+    application: Path, tmp_path: Path
+) -> None:
+    application.write_text(application.read_text().replace("80000000", "1000000").replace("trials: 3", "trials: 1") + SERVICE)
+    answer = recommend(application, "--out", tmp_path / "run", "--json")
+    said = json.loads(answer.stdout)["recommendation"]
+    assert dict(said["others"])["udp"].startswith("not applicable: ")
+    run_folder = load(tmp_path / "run")
+    of_route = run_folder.metrics.filter(subject="stream:route")
+    assert of_route.filter(metric="round_trip_from_intended_p50_ns")["value"].item() >= 2_000_000

@@ -15,7 +15,7 @@ Rows = tuple[pl.DataFrame, pl.DataFrame, tuple[PublisherCounts, ...], tuple[Subs
 
 def stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng: np.random.Generator) -> Rows:
     window_ns = trial.experiment.windows.window_ns
-    asks = stream.pattern.kind == "ping_pong"
+    asks = stream.pattern.has_answers
     received, published, publishers, subscribers = [], [], [], []
     for publisher, application in enumerate(stream.publishers):
         intended = _schedule(stream, window_ns, how)
@@ -56,7 +56,7 @@ def stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng: 
 
 def _schedule(stream: Stream, window_ns: int, how: Behaviour) -> np.ndarray:
     pattern = stream.pattern
-    if pattern.kind == "periodic":
+    if pattern.kind in {"periodic", "open_requests"}:
         return BEGIN_NS + np.arange(0, window_ns, int(1e9 / pattern.rate_hz))
     if pattern.kind == "burst":
         return BEGIN_NS + np.repeat(np.arange(0, window_ns, int(1e9 / pattern.rate_hz)), pattern.messages)
