@@ -3,8 +3,10 @@
 import shutil
 from collections.abc import Callable
 
+import psutil
 import pytest
 
+from middlemark.campaign.trial import link_check
 from middlemark.plan import NotApplicable, Valid
 from middlemark.results.record import TrialRecord
 from middlemark.suite import Action
@@ -103,3 +105,23 @@ def test_the_load_reached_on_each_cpu_is_stored(campaign: Campaign) -> None:
     assert load.reached_percent == pytest.approx(
         sum(load.reached_by_cpu_percent.values()) / len(load.reached_by_cpu_percent)
     )
+
+
+@pytest.mark.skipif(shutil.which(cpus.PROGRAM) is None, reason="stress-ng is not installed")
+def test_links_are_measured_without_the_load(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A probe that waits for a CPU would find a slower link than messages have."""
+    beside: dict[str, list[bool]] = {}
+
+    async def probed(_: object, when: str) -> tuple[()]:
+        beside.setdefault(when, []).append(any(cpus.PROGRAM in words for words in commands_of_children()))
+        return ()
+
+    monkeypatch.setattr(link_check, "probed_links", probed)
+    (record,) = campaign(suite_text(more="conditions: {cpu_load: {level: 40 %, hosts: subscribers}}"))
+    assert beside == {"before": [False], "after": [False]}
+    assert all(load.reached_percent > 0 for load in record.cpu_load.values())
+
+
+def commands_of_children() -> list[list[str]]:
+    """Of the processes below this one."""
+    return [child.cmdline() for child in psutil.Process().children(recursive=True)]

@@ -51,8 +51,8 @@ class TrialEnvironment:
     cpus: tuple[int, ...]
     """The CPUs that may be given to applications."""
     testbed: Testbed
-    loads: Mapping[str, CpuLoad] = field(default_factory=dict)
-    """By loaded host."""
+    loaded: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """By host that has a CPU load while the trial's processes live, the CPUs that are kept busy."""
     kept_awake: KeptAwake | None = None
     """None where the CPUs may sleep."""
     clocks: Mapping[str, ClockOffset] = field(default_factory=dict)
@@ -94,9 +94,9 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
             for name, host in testbed.hosts.items()
         }
         clocks = _clock_offsets(testbed, ledger)
-        loads = _loads(experiment, testbed, resources, stack)
+        loaded = {name: experiment.host(name).cpus or resources.cpus for name in loaded_hosts(experiment)}
         yield TrialEnvironment(
-            worker, slot, hosts, folder, resources.cpus, testbed, loads, kept_awake, clocks, experiment.capture
+            worker, slot, hosts, folder, resources.cpus, testbed, loaded, kept_awake, clocks, experiment.capture
         )
 
 
@@ -118,6 +118,24 @@ def check_space() -> None:
     with writing(folder), tempfile.TemporaryFile(dir=folder) as room:
         room.write(bytes(CHUNK_BYTES))
         room.flush()
+
+
+@contextmanager
+def under_load(environment: TrialEnvironment, experiment: Experiment, ledger: Ledger) -> Iterator[dict[str, CpuLoad]]:
+    """The CPU load that the experiment asks for, by host, as long as the context lasts.
+
+    Links are measured without it: a probe that waits for a CPU finds a slower link than messages have.
+    """
+    load = experiment.conditions.cpu_load
+    if load is None:
+        yield {}
+        return
+    with ExitStack() as stack:
+        hosts, share = environment.testbed.hosts, percent(load.level)
+        yield {
+            name: stack.enter_context(cpus.loaded(hosts[name], chosen, share, ledger))
+            for name, chosen in environment.loaded.items()
+        }
 
 
 def clock_agreement(environment: TrialEnvironment, ledger: Ledger) -> dict[str, ClockAgreement]:
@@ -169,16 +187,3 @@ def _most_processes(timeline: Iterable[PlannedFault]) -> int:
     """How many processes any one application has, one after another."""
     restarts = Counter(event.target for event in timeline if event.action is Action.RESTART)
     return 1 + max(restarts.values(), default=0)
-
-
-def _loads(
-    experiment: Experiment, testbed: Testbed, resources: CampaignResources, stack: ExitStack
-) -> dict[str, CpuLoad]:
-    load = experiment.conditions.cpu_load
-    if load is None:
-        return {}
-    of_host = {name: experiment.host(name).cpus or resources.cpus for name in loaded_hosts(experiment)}
-    return {
-        name: stack.enter_context(cpus.loaded(testbed.hosts[name], loaded, percent(load.level), resources.ledger))
-        for name, loaded in of_host.items()
-    }

@@ -68,6 +68,8 @@ class Lifecycle:
         self.specs = processes.specs
         self.events = processes.events
         self.cpus = environment.cpus
+        self.loads: Mapping[str, CpuLoad] = {}
+        """By loaded host, while its processes live."""
         self.loads_reached: dict[str, LoadReached] = {}
         """By loaded host, from the window's announcement until all is published."""
         self.kept_awake: KeptAwakeFacts | None = None
@@ -147,7 +149,7 @@ class Lifecycle:
     def _readings(self) -> _Readings:
         awake = self.environment.kept_awake
         return _Readings(
-            loads={host: load.read() for host, load in self.environment.loads.items()},
+            loads={host: load.read() for host, load in self.loads.items()},
             spinners_ns=awake.spent_ns() if awake else 0,
             resident_bytes=self.processes.resident_bytes() if self.trial.experiment.timeline else {},
         )
@@ -161,7 +163,7 @@ class Lifecycle:
             self.kept_awake = KeptAwakeFacts(means=awake.means.value, spinners_cpu_ns=spinners_ns)
         self.loads_reached = {
             host: _load_reached(load, before.loads[host], now.loads[host])
-            for host, load in self.environment.loads.items()
+            for host, load in self.loads.items()
         }
         lasting = before.resident_bytes.keys() & now.resident_bytes.keys() - set(self.processes.restarted())
         self.memory_growth_bytes = {
@@ -171,7 +173,7 @@ class Lifecycle:
     def _ended(self) -> list[str]:
         awake = self.environment.kept_awake.ended() if self.environment.kept_awake else []
         return awake + [
-            f"{condition} of {host}" for host, load in self.environment.loads.items() for condition in load.ended()
+            f"{condition} of {host}" for host, load in self.loads.items() for condition in load.ended()
         ]
 
     async def join(self, name: str) -> None:

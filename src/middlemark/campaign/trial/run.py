@@ -6,8 +6,8 @@ a module beside this one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from middlemark.analysis.experiment.findings import MeasuredTrial
 from middlemark.analysis.metrics.accounting import AccountingError
@@ -17,7 +17,7 @@ from middlemark.campaign.observers.processes import KernelPathObserver, Resource
 from middlemark.campaign.observers.traffic import CaptureObserver, WireObserver
 from middlemark.campaign.order import CampaignResources
 from middlemark.campaign.trial import link_check, record, samples
-from middlemark.campaign.trial.environment import check_space, clock_agreement, enter_prepared
+from middlemark.campaign.trial.environment import check_space, clock_agreement, enter_prepared, under_load
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.campaign.trial.processes import TrialProcesses
@@ -65,11 +65,8 @@ async def run_trial(
 def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, stack: ExitStack) -> Lifecycle:
     """All that the trial needs before its first process starts; over where this machine or the trial lacks it."""
     check_security(trial, resources.worker_of(trial.experiment).description)
-    try:
+    with _not_applicable_where_lacking():
         environment = enter_prepared(trial, resources, stack)
-    except EnvironmentNotReady as lacking:
-        reason = "; ".join(str(lacking).splitlines())
-        raise TrialOver(NotApplicable(capability="testbed", reason=reason)) from lacking
     specs = process_specs(trial, environment)
     if absent := specs.absent_targets():
         raise TrialOver(NotApplicable(capability="faults", reason=f"this trial has no {absent}"))
@@ -80,10 +77,20 @@ def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, s
     return Lifecycle(trial, processes, environment, observer)
 
 
+@contextmanager
+def _not_applicable_where_lacking() -> Iterator[None]:
+    """What this machine lacks, it lacks for all trials of the experiment."""
+    try:
+        yield
+    except EnvironmentNotReady as lacking:
+        reason = "; ".join(str(lacking).splitlines())
+        raise TrialOver(NotApplicable(capability="testbed", reason=reason)) from lacking
+
+
 async def _executed(lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, reached: Reached) -> Outcome | None:
     """Executes the trial and stores what its processes recorded; how it ended early, None where it did not."""
     try:
-        await _execute(lifecycle, folder, reached)
+        await _execute(lifecycle, ledger, folder, reached)
         lifecycle.clocks = clock_agreement(lifecycle.environment, ledger)
         reached("storing", None)
         _collect(lifecycle, folder)
@@ -94,16 +101,19 @@ async def _executed(lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, r
     return None
 
 
-async def _execute(lifecycle: Lifecycle, folder: TrialFolder, reached: Reached) -> None:
+async def _execute(lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, reached: Reached) -> None:
     """Probes the links, goes through the lifecycle and probes them again; stores what was said, whatever happens."""
-    environment = lifecycle.environment
+    environment, experiment = lifecycle.environment, lifecycle.trial.experiment
     try:
         reached("probing links", None)
         lifecycle.links = await link_check.probed_links(environment, "before")
         link_check.check_alive(lifecycle.links)
-        await lifecycle.live(reached)
-        await lifecycle.processes.end()
-        link_check.mend(environment, lifecycle.trial.experiment.timeline)
+        with ExitStack() as stack:
+            with _not_applicable_where_lacking():
+                lifecycle.loads = stack.enter_context(under_load(environment, experiment, ledger))
+            await lifecycle.live(reached)
+            await lifecycle.processes.end()
+        link_check.mend(environment, experiment.timeline)
         lifecycle.links += await link_check.probed_links(environment, "after")
     finally:
         lifecycle.observer.end()
