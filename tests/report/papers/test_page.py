@@ -115,7 +115,7 @@ def test_the_terminal_and_the_data_say_the_same(written: tuple[ReproducedPaper, 
     out = io.StringIO()
     print_paper(reproduced, Console(file=out, width=120))
     assert "2 of 3 findings hold" in out.getvalue()
-    assert "the order of two middlewares is the same in 1 of 1 pair" in out.getvalue()
+    assert "the order of two candidates is the same in 1 of 1 pair" in out.getvalue()
     assert "suite elsewhere was not run" in out.getvalue()
     data = reproduced_data(reproduced)
     assert [each["judgement"] for each in data["findings"]] == ["holds", "holds", "undecided"]  # type: ignore[attr-defined]

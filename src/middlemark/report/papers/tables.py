@@ -221,15 +221,15 @@ def agreement_table(title: str, compared: PaperComparison) -> Table:
         rows.append((Cell(correlation.metric.name), Cell(float(correlation.n_cells)), coefficient, Cell(order)))
     caption = (
         "Spearman's coefficient over all cells that have both values, with its 95 % interval: sizes and topologies "
-        "weigh most in it. The order is that of two middlewares in one cell."
+        "weigh most in it. The order is that of two candidates in one cell."
     )
     return table(f"{title}: agreement", columns, rows, caption)
 
 
 def agreement_words(compared: PaperComparison) -> str:
-    """`the order of two middlewares is the same in 30 of 36 pairs`."""
+    """`the order of two candidates is the same in 30 of 36 pairs`."""
     if not compared.ratios:
-        return "no two middlewares have both values in one cell"
+        return "no two candidates have both values in one cell"
     return (
-        f"the order of two middlewares is the same in {compared.n_agreeing} of {plural(len(compared.ratios), 'pair')}"
+        f"the order of two candidates is the same in {compared.n_agreeing} of {plural(len(compared.ratios), 'pair')}"
     )
