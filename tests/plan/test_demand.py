@@ -146,11 +146,14 @@ def test_the_messages_of_a_window_are_those_whose_instants_lie_in_it(offsets_ns:
     assert played.most_messages(window_ns) == sum(at_ns < window_ns for at_ns in instants)
 
 
-ASKING = AMR + """\
+ASKING = (
+    AMR
+    + """\
 services:
   - {service: route, clients: [control, drivers], servers: perception, size: 64 B, response: 16 kB, rate: 5 Hz,
      server_time: {distribution: exponential, mean: 2 ms}, timeout: 3 s, deadline: 100 ms, within: p90}
 """
+)
 
 
 def test_a_service_is_a_stream_of_requests_with_its_clients_and_servers() -> None:
@@ -160,7 +163,10 @@ def test_a_service_is_a_stream_of_requests_with_its_clients_and_servers() -> Non
     assert isinstance(route.pattern, OpenRequests)
     assert (route.pattern.rate_hz, route.pattern.response_bytes, route.size_bytes) == (5, 16_000, 64)
     assert route.pattern.server_time == ExponentialTime(mean_ns=2_000_000)
-    ends = {each.name: [(e.role, e.index) for e in each.endpoints if e.stream == "route"] for each in experiment.applications}
+    ends = {
+        each.name: [(e.role, e.index) for e in each.endpoints if e.stream == "route"]
+        for each in experiment.applications
+    }
     assert ends == {"drivers": [("publisher", 1)], "perception": [("subscriber", 0)], "control": [("publisher", 0)]}
 
 

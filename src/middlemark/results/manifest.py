@@ -116,6 +116,12 @@ class RunHead(Model):
     tags: tuple[Tag, ...] = ()
     """By which its user finds it among others."""
 
+    @property
+    def machine_in_short(self) -> str:
+        """Processor, CPUs and kernel of the machine."""
+        facts = self.machine
+        return f"{facts.get('cpu_model')}, {facts.get('cpus')} CPUs, Linux {facts.get('kernel')}"
+
 
 class RunOutline(Model):
     """A run as lists and searches need it."""

@@ -132,7 +132,9 @@ services:
 def test_a_middleware_asks_and_answers_beside_its_streams_and_one_that_can_not_is_out(
     application: Path, tmp_path: Path
 ) -> None:
-    application.write_text(application.read_text().replace("80000000", "1000000").replace("trials: 3", "trials: 1") + SERVICE)
+    application.write_text(
+        application.read_text().replace("80000000", "1000000").replace("trials: 3", "trials: 1") + SERVICE
+    )
     answer = recommend(application, "--out", tmp_path / "run", "--json")
     said = json.loads(answer.stdout)["recommendation"]
     assert dict(said["others"])["udp"].startswith("not applicable: ")

@@ -152,19 +152,24 @@ def test_a_suite_has_no_recommendation(tmp_path: Path) -> None:
     assert recommendation(analyse(build_run(tmp_path, suite, {"udp": Behaviour()}))) is None
 
 
-ASKING = AMR + """\
+ASKING = (
+    AMR
+    + """\
 services:
-  - {service: route, clients: control, servers: drivers, size: 64 B, response: 4 kB, rate: 100 Hz, deadline: 20 ms}
+  - {service: route, clients: control, servers: drivers, size: 64 B, response: 4 kB, rate: 100 Hz, deadline: 20 ms, within: p90}
 """
+)
 
 
 def test_a_service_is_judged_by_its_responses(tmp_path: Path) -> None:
-    found = judged(tmp_path, ASKING, good=Behaviour(), **{"late": Behaviour(), "late/route": Behaviour(latency_ns=60 * MS)})
+    found = judged(
+        tmp_path, ASKING, good=Behaviour(), **{"late": Behaviour(), "late/route": Behaviour(latency_ns=60 * MS)}
+    )
     assert found.demand == "2 streams and 1 service between 2 processes on this machine"
     assert found.headline == "good alone meets all requirements"
-    assert reasons(found)["late"].startswith("route misses its deadline: 99 % of its responses take at most ")
+    assert reasons(found)["late"].startswith("route misses its deadline: 90 % of its responses take at most ")
     headings = [column for column in found.requirements.headings if column.startswith("route")]
-    assert headings == ["route, 99 % within 20 ms, unanswered ≤ 1 %"]
+    assert headings == ["route, 90 % within 20 ms, unanswered ≤ 1 %"]
 
 
 def test_requests_without_a_response_are_told_as_such(tmp_path: Path) -> None:
@@ -176,4 +181,4 @@ def test_requests_without_a_response_are_told_as_such(tmp_path: Path) -> None:
 
 def test_the_tightest_may_be_a_service(tmp_path: Path) -> None:
     found = judged(tmp_path, ASKING, good=Behaviour(), **{"good/route": Behaviour(latency_ns=5 * MS)})
-    assert found.sentences[0].startswith("Its tightest service is route: 99 % of its responses take at most ")
+    assert found.sentences[0].startswith("Its tightest service is route: 90 % of its responses take at most ")

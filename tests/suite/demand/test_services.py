@@ -39,22 +39,38 @@ MISTAKES = {
     "more servers than clients": (
         "servers: planner",
         "servers: [planner, control, hmi]",
-        snapshot(),
+        snapshot("""\
+amr.yaml:6:5: `/plan_route` has 3 servers and 2 clients
+  servers: [planner, control, hmi]
+allowed: no more servers than clients\
+"""),
     ),
     "a server that there is not": (
         "servers: planner",
         "servers: plannner",
-        snapshot(),
+        snapshot("""\
+amr.yaml:6:5: there is no process `plannner`
+  servers: plannner
+allowed: did you mean `planner`? (control, hmi, planner)\
+"""),
     ),
     "a service without a rate": (
         "    rate: 5 Hz\n",
         "",
-        snapshot(),
+        snapshot("""\
+amr.yaml:4:5: `rate` is missing
+  - service: /plan_route
+allowed: `rate: …`\
+"""),
     ),
     "a topic of the same name": (
         "services:",
         "streams:\n  - {topic: plan_route, publishers: hmi, subscribers: control, size: 64 B, rate: 1 Hz}\nservices:",
-        snapshot(),
+        snapshot("""\
+amr.yaml:6:5: `/plan_route` is `plan_route` in letters and digits, as one before it is
+  - service: /plan_route
+allowed: names that differ\
+"""),
     ),
 }
 

@@ -162,8 +162,7 @@ class Lifecycle:
             spinners_ns = max(now.spinners_ns - before.spinners_ns, 0)
             self.kept_awake = KeptAwakeFacts(means=awake.means.value, spinners_cpu_ns=spinners_ns)
         self.loads_reached = {
-            host: _load_reached(load, before.loads[host], now.loads[host])
-            for host, load in self.loads.items()
+            host: _load_reached(load, before.loads[host], now.loads[host]) for host, load in self.loads.items()
         }
         lasting = before.resident_bytes.keys() & now.resident_bytes.keys() - set(self.processes.restarted())
         self.memory_growth_bytes = {
@@ -172,9 +171,7 @@ class Lifecycle:
 
     def _ended(self) -> list[str]:
         awake = self.environment.kept_awake.ended() if self.environment.kept_awake else []
-        return awake + [
-            f"{condition} of {host}" for host, load in self.loads.items() for condition in load.ended()
-        ]
+        return awake + [f"{condition} of {host}" for host, load in self.loads.items() for condition in load.ended()]
 
     async def join(self, name: str) -> None:
         """Brings a new process of an application or service into the window under way."""

@@ -94,7 +94,7 @@ def requirement_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Tabl
             )
             for candidate in judged
         ],
-        "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception, of a service to the response.",
+        "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception, or to the response.",
     )
 
 

@@ -116,10 +116,8 @@ def _findings(reproduced: ReproducedPaper) -> Iterable[FindingOutcome]:
 
 
 def _machine(reproduced: ReproducedPaper) -> str:
-    for run in reproduced.runs.values():
-        facts = run.manifest.machine
-        return f"{facts.get('cpu_model')}, {facts.get('cpus')} CPUs, Linux {facts.get('kernel')}"
-    return "no machine: nothing was run"
+    machines = (run.manifest.machine_in_short for run in reproduced.runs.values())
+    return next(machines, "no machine: nothing was run")
 
 
 def _refusals(reproduced: ReproducedPaper) -> Iterable[str]:

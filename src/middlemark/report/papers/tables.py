@@ -230,6 +230,4 @@ def agreement_words(compared: PaperComparison) -> str:
     """`the order of two candidates is the same in 30 of 36 pairs`."""
     if not compared.ratios:
         return "no two candidates have both values in one cell"
-    return (
-        f"the order of two candidates is the same in {compared.n_agreeing} of {plural(len(compared.ratios), 'pair')}"
-    )
+    return f"the order of two candidates is the same in {compared.n_agreeing} of {plural(len(compared.ratios), 'pair')}"

@@ -1,7 +1,7 @@
 """The recorded messages of a stream: their instants and sizes, from a CSV file beside the demand.
 
-`campaign.import_recording` makes such files from other formats. It decides nothing of how they are played: `plan.demand`
-does.
+`campaign.import_recording` makes such files from other formats. It decides nothing of how they are played:
+`plan.demand` does.
 """
 
 from __future__ import annotations

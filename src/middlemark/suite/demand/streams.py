@@ -167,4 +167,4 @@ class ServiceDemand(_Demanded):
         return self
 
 
-type Demanded = StreamDemand | ServiceDemand
+Demanded = StreamDemand | ServiceDemand
