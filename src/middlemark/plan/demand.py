@@ -118,8 +118,8 @@ def _implied(demand: Demand) -> Topology:
 
 
 def _roles(demand: Demand, process: str) -> tuple[Role, ...]:
-    publishes = [Role.PUBLISHER for each in demand.demanded for name in each.publishers if name == process]
-    subscribes = [Role.SUBSCRIBER for each in demand.demanded for name in each.subscribers if name == process]
+    publishes = [Role.PUBLISHER for demanded in demand.demanded for name in demanded.publishers if name == process]
+    subscribes = [Role.SUBSCRIBER for demanded in demand.demanded for name in demanded.subscribers if name == process]
     return tuple(publishes + subscribes)
 
 
@@ -234,21 +234,21 @@ def _windows(demand: Demand) -> Windows:
 def _window_ns(demand: Demand) -> int:
     """Long enough for the share of messages that each deadline is of, over all trials together."""
     needed_s = [0.0]
-    for each in demand.demanded:
-        if each.deadline is not None:
-            messages = math.ceil(round(_MESSAGES_BEYOND / (1 - _LEVELS[each.within]), 6)) / demand.trials
-            needed_s.append(1.05 * messages / _messages_hz(each))
+    for demanded in demand.demanded:
+        if demanded.deadline is not None:
+            messages = math.ceil(round(_MESSAGES_BEYOND / (1 - _LEVELS[demanded.within]), 6)) / demand.trials
+            needed_s.append(1.05 * messages / _messages_hz(demanded))
     return int(round(min(max(max(needed_s) * 1e9, _SHORTEST_NS), _LONGEST_NS), -8))
 
 
-def _messages_hz(each: Demanded) -> float:
+def _messages_hz(demanded: Demanded) -> float:
     """How many messages, or responses, arrive in a second, at all receivers together."""
-    if isinstance(each, ServiceDemand):
-        return each.rate * len(each.clients)
-    flows = len(each.publishers) * len(each.subscribers)
-    recorded = each.recorded
+    if isinstance(demanded, ServiceDemand):
+        return demanded.rate * len(demanded.clients)
+    flows = len(demanded.publishers) * len(demanded.subscribers)
+    recorded = demanded.recorded
     if recorded is None or not recorded.period_ns:
-        return (each.rate or 1.0) * flows
+        return (demanded.rate or 1.0) * flows
     return len(recorded.offsets_ns) / recorded.period_ns * 1e9 * flows
 
 

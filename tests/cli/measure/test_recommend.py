@@ -129,9 +129,7 @@ services:
 """
 
 
-def test_a_middleware_asks_and_answers_beside_its_streams_and_one_that_can_not_is_out(
-    application: Path, tmp_path: Path
-) -> None:
+def test_a_service_is_measured_beside_streams_where_there_is_any_means(application: Path, tmp_path: Path) -> None:
     application.write_text(
         application.read_text().replace("80000000", "1000000").replace("trials: 3", "trials: 1") + SERVICE
     )

@@ -97,8 +97,8 @@ def demand_words(demand: Demand) -> str:
     hosts = {process.host for process in demand.processes} - {None}
     where = f"on {plural(len(hosts), 'host')}" if hosts else "on this machine"
     counts = (("stream", demand.streams), ("service", demand.services))
-    what = listed([plural(len(each), word) for word, each in counts if each])
-    return f"{what} between {len(demand.processes)} processes {where}"
+    load = listed([plural(len(demanded), word) for word, demanded in counts if demanded])
+    return f"{load} between {len(demand.processes)} processes {where}"
 
 
 def _best(fitness: Fitness, series_of: Mapping[str, Series]) -> tuple[Candidate, ...]:

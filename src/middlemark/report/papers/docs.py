@@ -82,7 +82,8 @@ def findings_of(paper: Paper, outcome: PaperOutcome | None) -> Table:
     judged = {finding.finding: finding for finding in outcome.findings}
     columns = (*named("finding", "verdict"), sentences("says"), *values("claims"), sentences(WHY_UNDECIDED))
     with_verdicts = [
-        (str(finding.finding), verdict.judgement, finding.says, verdict.came_to, verdict.open)
+        # A table's text has no code: its marks would be shown as they are.
+        (str(finding.finding), verdict.judgement, finding.says, verdict.came_to, verdict.open.replace("`", ""))
         for finding in paper.findings
         if (verdict := judged.get(finding.finding))
     ]

@@ -123,14 +123,14 @@ class Demand(Model):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
-        seen: set[str] = set()
+        taken: set[str] = set()
         places = [("streams", n, "topic") for n, _ in enumerate(self.streams)]
         places += [("services", n, "service") for n, _ in enumerate(self.services)]
         for demanded, place in zip(self.demanded, places, strict=True):
-            if demanded.name in seen:
+            if demanded.name in taken:
                 problem = f"`{demanded.title}` is `{demanded.name}` in letters and digits, as one before it is"
                 raise refusal(problem, allowed="names that differ", at=place)
-            seen.add(demanded.name)
+            taken.add(demanded.name)
         return self
 
     @model_validator(mode="after")
