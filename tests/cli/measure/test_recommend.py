@@ -135,7 +135,7 @@ def test_a_service_is_measured_beside_streams_where_there_is_any_means(applicati
     )
     answer = recommend(application, "--out", tmp_path / "run", "--json")
     said = json.loads(answer.stdout)["recommendation"]
-    assert dict(said["others"])["udp"].startswith("not applicable: ")
+    assert dict(said["others"])["UDP sockets †"].startswith("not applicable: ")
     run_folder = load(tmp_path / "run")
     of_route = run_folder.metrics.filter(subject="stream:route")
     assert of_route.filter(metric="round_trip_from_intended_p50_ns")["value"].item() >= 2_000_000
