@@ -56,6 +56,13 @@ def test_the_page_needs_nothing_but_itself(written: tuple[ReproducedPaper, str])
     assert "a switch &lt;b&gt;" in page
 
 
+def test_what_is_folded_is_printed(written: tuple[ReproducedPaper, str]) -> None:
+    """The page has no script that could open it."""
+    _, page = written
+    printed = page[page.rindex("@media print") :]
+    assert "details::details-content { content-visibility: visible; }" in printed[: printed.index("</style>")]
+
+
 def test_a_chart_names_whose_points_it_has(written: tuple[ReproducedPaper, str]) -> None:
     _, page = written
     (drawing,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
