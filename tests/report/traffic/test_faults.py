@@ -84,7 +84,7 @@ def test_missing_messages_gaps_recovery_and_growth_are_in_the_table(findings: Ru
         comparison, series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     )
     assert table is not None
-    rows = {row[0]: row[1:] for row in table.lines}
+    rows = {row[0]: row[2:] for row in table.lines}
     assert rows["brief"][0].startswith(("12", "13"))  # 500 ms of 4 s
     assert rows["lasting"][0].startswith(("37", "38"))
     assert float(rows["brief"][1].split()[0]) < 10  # it flowed again when the pause was over
@@ -102,7 +102,7 @@ def test_a_flow_that_never_came_back_has_no_end_of_its_recovery(run: RunFolder) 
         comparison, series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     )
     assert table is not None
-    rows = {row[0]: row[1:] for row in table.lines}
+    rows = {row[0]: row[2:] for row in table.lines}
     assert rows["brief"][1].startswith("over 2\u202f49")
     assert rows["lasting"][1].startswith("1\u202f00")
     (brief,) = [each for each in findings.experiments if each.experiment.middleware == "brief"]

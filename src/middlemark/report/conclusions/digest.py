@@ -17,9 +17,10 @@ from middlemark.analysis.compare.metrics import OverSettings
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.conclusions.comparison import json_values
 from middlemark.report.conclusions.headline import Answer
+from middlemark.report.elements.candidate_tables import LabelledRow, labelled_table
 from middlemark.report.elements.formatting import NARROW_SPACE, factor, times
-from middlemark.report.elements.labels import DELIVERY, Series, deliveries_cell
-from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
+from middlemark.report.elements.labels import Series, deliveries_cell
+from middlemark.report.elements.tables import NOTHING, Cell, Table, named, sentences, table, values
 from middlemark.suite.yaml.quantity import plural
 
 MEANS_CAPTION = (
@@ -130,9 +131,9 @@ def digest(
                 tally.times_the_best += _times(comparison, candidate, best)
     if not tallies:
         return None
-    rows = [_row(label, tally) for label, tally in sorted(tallies.items(), key=_order)]
-    columns = (MIDDLEWARE, DELIVERY, *values(*(standing.value for standing in Standing), "relative to the best"))
-    return Digest(_sentence(decided), table("Over all settings", columns, rows, CAPTION))
+    rows = (_row(label, tally) for label, tally in sorted(tallies.items(), key=_order))
+    columns = values(*(standing.value for standing in Standing), "relative to the best")
+    return Digest(_sentence(decided), labelled_table("Over all settings", columns, rows, CAPTION))
 
 
 def _standings(
@@ -179,10 +180,10 @@ def _order(item: tuple[str, _Tally]) -> tuple[int, int, str]:
     return -tally.standings[Standing.LEADS], -tally.standings[Standing.TIED], label
 
 
-def _row(label: str, tally: _Tally) -> tuple[Cell | str, ...]:
+def _row(label: str, tally: _Tally) -> LabelledRow:
     relative = f"{factor(median(tally.times_the_best))}{NARROW_SPACE}×" if tally.times_the_best else NOTHING
     counts = (Cell(tally.standings[standing]) for standing in Standing)
-    return label, deliveries_cell(tally.findings), *counts, relative
+    return label, deliveries_cell(tally.findings), (*counts, relative)
 
 
 def _sentence(decided: Sequence[Standing]) -> str:

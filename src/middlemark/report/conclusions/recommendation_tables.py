@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, Use
 from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.report.elements.candidate_tables import LabelledRow, labelled_table
 from middlemark.report.elements.formatting import (
     ABSENT,
     LEVEL_WORDS,
@@ -20,16 +21,14 @@ from middlemark.report.elements.formatting import (
     PERCENT_OF_CORE,
     Unit,
 )
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell
+from middlemark.report.elements.labels import Series, delivery_cell
 from middlemark.report.elements.tables import (
-    MIDDLEWARE,
     NOTHING,
     Cell,
     Column,
     Table,
     estimate_cell,
     named,
-    table,
     values,
 )
 from middlemark.suite import DURATION, Demanded, ServiceDemand, Within
@@ -45,18 +44,16 @@ def fitting_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table:
     """Those that meet all requirements, the most to spare first, with their cost."""
     wired = any(candidate.cost.wire_bits_per_s is not None for candidate in fitness.fitting)
     columns = (
-        MIDDLEWARE,
-        DELIVERY,
         *values("rank", "margin"),
         *named("tightest stream"),
         Column("CPU", PERCENT_OF_CORE.name),
         Column("memory", MEBIBYTES.name),
         *([Column("wire", MEGABITS_ON_WIRE_PER_S.name)] if wired else []),
     )
-    rows = [
-        (
-            candidate_label(candidate, series_of),
-            delivery_cell(candidate.findings),
+    rows = (
+        _row(
+            candidate,
+            series_of,
             fitness.places[candidate.id].text,
             margin(candidate.use),
             candidate.use.stream.title if candidate.use else NOTHING,
@@ -65,8 +62,13 @@ def fitting_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table:
             *([Cell(candidate.cost.wire_bits_per_s, MEGABITS_ON_WIRE_PER_S)] if wired else []),
         )
         for candidate in fitness.fitting
-    ]
-    return table("Those that meet all requirements", columns, rows, f"{READING} {_memory_words(fitness.fitting)}")
+    )
+    caption = f"{READING} {_memory_words(fitness.fitting)}"
+    return labelled_table("Those that meet all requirements", columns, rows, caption)
+
+
+def _row(candidate: Candidate, series_of: Mapping[str, Series], *cells: Cell | str) -> LabelledRow:
+    return candidate_label(candidate, series_of), delivery_cell(candidate.findings), cells
 
 
 def _memory_words(fitting: Sequence[Candidate]) -> str:
@@ -83,17 +85,11 @@ def requirement_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Tabl
     judged = [
         candidate for candidate in (*fitness.fitting, *fitness.undecided, *fitness.excluded) if not candidate.excluded
     ]
-    return table(
+    streams = fitness.demand.demanded
+    return labelled_table(
         "Each requirement",
-        (MIDDLEWARE, DELIVERY, *values(*(_required(stream) for stream in fitness.demand.demanded))),
-        [
-            (
-                candidate_label(candidate, series_of),
-                delivery_cell(candidate.findings),
-                *(_check_words(candidate, stream) for stream in fitness.demand.demanded),
-            )
-            for candidate in judged
-        ],
+        values(*(_required(stream) for stream in streams)),
+        (_row(candidate, series_of, *(_check_words(candidate, stream) for stream in streams)) for candidate in judged),
         "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception, or to the response.",
     )
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
+    Cell,
     Column,
     MetricColumn,
     Row,
@@ -23,8 +24,18 @@ from middlemark.report.elements.tables import (
 )
 from middlemark.suite.metrics import process_subject
 
+LabelledRow = tuple[str, Cell, Row]
+"""What a row is of, by the name that it is shown under; its delivery; and its other cells."""
 CandidateRow = tuple[ExperimentFindings, Row]
 """Whose row it is, and its other cells."""
+
+
+def labelled_table(
+    title: str, columns: Iterable[Column], rows: Iterable[LabelledRow], caption: str = "", detail: str = ""
+) -> Table:
+    """A table of these columns beside names and deliveries."""
+    whole_rows = ((label, delivery, *cells) for label, delivery, cells in rows)
+    return table(title, (MIDDLEWARE, DELIVERY, *columns), whole_rows, caption, detail)
 
 
 def candidate_table(
@@ -33,10 +44,13 @@ def candidate_table(
     rows: Iterable[CandidateRow],
     series_of: Mapping[str, Series],
     caption: str = "",
+    detail: str = "",
 ) -> Table:
-    """A table of these columns beside the candidate and its delivery."""
-    named_rows = ((*delivery_columns(candidate, series_of), *cells) for candidate, cells in rows)
-    return table(title, (MIDDLEWARE, DELIVERY, *columns), named_rows, caption)
+    """The same of rows that are of one candidate each, under its own name."""
+    labelled = (
+        (series_of[candidate.experiment.id].label, delivery_cell(candidate), cells) for candidate, cells in rows
+    )
+    return labelled_table(title, columns, labelled, caption, detail)
 
 
 def metric_table(

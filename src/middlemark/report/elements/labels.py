@@ -179,11 +179,6 @@ def deliveries_cell(experiments: Iterable[ExperimentFindings]) -> Cell:
     return Cell(", ".join(sorted({cell.text for cell in cells if not cell.is_missing})) or None)
 
 
-def delivery_columns(candidate: ExperimentFindings, series_of: Mapping[str, Series]) -> tuple[str, Cell]:
-    """What a row begins with below `MIDDLEWARE` and `DELIVERY`."""
-    return series_of[candidate.experiment.id].label, delivery_cell(candidate)
-
-
 def differing_deliveries(experiments: Iterable[ExperimentFindings], series_of: Mapping[str, Series]) -> str:
     """In a sentence, who has which delivery; empty where all have the same."""
     return deliveries_of((series_of[candidate.experiment.id].label, candidate) for candidate in experiments)

@@ -7,7 +7,6 @@ settings were observed, `observers` says.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -17,11 +16,10 @@ from middlemark.analysis.experiment.conditions import spread
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
-from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table
+from middlemark.report.elements.candidate_tables import CandidateRow, LabelledRow, candidate_table, labelled_table
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale
 from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, size
 from middlemark.report.elements.labels import (
-    DELIVERY,
     Series,
     deliveries_cell,
     differing_deliveries,
@@ -76,7 +74,7 @@ def wire_table(wired: Comparison, series_of: Mapping[str, Series]) -> Table:
         "Where every host sends payload, the two can't be separated. Medians of trials."
     )
     columns = (*traffic, *metric_columns(_PER_MESSAGE))
-    return replace(candidate_table("On the wire", columns, rows, series_of, caption), detail="all hosts together")
+    return candidate_table("On the wire", columns, rows, series_of, caption, detail="all hosts together")
 
 
 _PER_MESSAGE = (
@@ -108,8 +106,8 @@ def link_traffic_table(wired: Comparison, series_of: Mapping[str, Series]) -> Ta
         "Bytes, packets; medians of trials. A host that sends payload and receives some sends both data and control "
         "on one interface: only a capture separates them."
     )
-    traffic = candidate_table("Traffic of the links", columns, rows, series_of, caption)
-    return replace(traffic, detail="sent / received by the host")
+    detail = "sent / received by the host"
+    return candidate_table("Traffic of the links", columns, rows, series_of, caption, detail)
 
 
 def _what_is_sent(candidate: ExperimentFindings, host: str) -> str:
@@ -189,17 +187,12 @@ def overhead_table(experiments: Sequence[ExperimentFindings], series_of: Mapping
     if not by_setting:
         return None
     sizes = sorted({size_bytes for points in by_setting.values() for size_bytes in points})
-    rows: list[Row] = [
-        (
-            label,
-            deliveries_cell(points.values()),
-            setting,
-            *(estimate_cell(points[s].estimate(TRIAL, OVERHEAD), COUNT) if s in points else NOTHING for s in sizes),
-        )
-        for (label, setting), points in by_setting.items()
-    ]
-    columns = (MIDDLEWARE, DELIVERY, *named("setting"), *values(*map(size, sizes)))
-    return table("Bytes on the wire for each byte of payload", columns, rows, ABOUT, detail="by message size")
+    rows: list[LabelledRow] = []
+    for (label, setting), points in by_setting.items():
+        ratios = (estimate_cell(points[s].estimate(TRIAL, OVERHEAD), COUNT) if s in points else NOTHING for s in sizes)
+        rows.append((label, deliveries_cell(points.values()), (setting, *ratios)))
+    columns = (*named("setting"), *values(*map(size, sizes)))
+    return labelled_table("Bytes on the wire for each byte of payload", columns, rows, ABOUT, detail="by message size")
 
 
 def overhead_chart(experiments: Sequence[ExperimentFindings], series_of: Mapping[str, Series]) -> Chart | None:

@@ -15,9 +15,10 @@ from middlemark.analysis.search.threshold import Threshold
 from middlemark.plan import varying_factors
 from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import Load
+from middlemark.report.elements.candidate_tables import labelled_table
 from middlemark.report.elements.formatting import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits
-from middlemark.report.elements.labels import DELIVERY, Series
-from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, sentences, table, values
+from middlemark.report.elements.labels import Series
+from middlemark.report.elements.tables import NOTHING, Cell, Table, sentences, values
 from middlemark.suite import DURATION, SHARE, SIZE
 from middlemark.suite.yaml.quantity import plural
 
@@ -29,23 +30,18 @@ def capacity_table(capacities: Sequence[Capacity], series_of: Mapping[str, Serie
     if not capacities:
         return None
     message_of = settings(capacities)
-    ordered = _ordered(capacities)
-    rows = [
+    rows = (
         (
             series_of[capacity.experiment.id].label,
             Cell(capacity.delivery),
-            message_of[capacity.experiment.id],
-            *_cells(capacity),
-            Cell(capacity.n_trials),
+            (message_of[capacity.experiment.id], *_cells(capacity), Cell(capacity.n_trials)),
         )
-        for capacity in ordered
-    ]
+        for capacity in _ordered(capacities)
+    )
     loads = values("sustained", "payload", "not sustained")
-    return table(
+    return labelled_table(
         "Capacity",
         (
-            MIDDLEWARE,
-            DELIVERY,
             sentences("message"),
             *loads,
             sentences("because of"),

@@ -12,18 +12,16 @@ from itertools import product
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, digits
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_columns
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
-    MIDDLEWARE,
     Cell,
     MetricColumn,
-    Row,
     Table,
     estimate_cell,
     metric_columns,
     named,
-    table,
 )
 from middlemark.suite.metrics import TRIAL, flow_subject, stream_subject
 
@@ -50,20 +48,16 @@ def fault_table(comparison: Comparison, series_of: Mapping[str, Series], *, by_f
     if not comparison.faulty:
         return None
     stream = comparison.setting.subject
-    rows: list[Row] = []
+    rows: list[CandidateRow] = []
     for candidate in comparison.experiments:
         if not candidate.n_valid:
             continue
-        label, delivery = delivery_columns(candidate, series_of)
-        of_all = (delivery, "all") if by_flow else ()
-        rows.append((label, *of_all, *_cells(candidate, stream), GROWTH.cell(candidate, TRIAL)))
+        of_all = ("all",) if by_flow else ()
+        rows.append((candidate, (*of_all, *_cells(candidate, stream), GROWTH.cell(candidate, TRIAL))))
         if by_flow:
-            rows += [
-                (label, delivery, name, *_cells(candidate, flow), "") for flow, name, _ in _flows(candidate, stream)
-            ]
-    of_flow = (DELIVERY, *named("flow")) if by_flow else ()
-    columns = (MIDDLEWARE, *of_flow, *metric_columns((*OF_STREAM, GROWTH)))
-    return table("Faults", columns, rows, CAPTION) if rows else None
+            rows += [(candidate, (name, *_cells(candidate, flow), "")) for flow, name, _ in _flows(candidate, stream)]
+    columns = (*(named("flow") if by_flow else ()), *metric_columns((*OF_STREAM, GROWTH)))
+    return candidate_table("Faults", columns, rows, series_of, CAPTION) if rows else None
 
 
 def flow_words(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[str, ...]:

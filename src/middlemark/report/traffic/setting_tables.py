@@ -7,7 +7,7 @@ links, chains, observers) has its tables in its own module.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings, Totals
@@ -17,7 +17,9 @@ from middlemark.report.conclusions.comparison import unit_of as unit_of_metric
 from middlemark.report.conclusions.ranking import lacks_samples, loss_metric
 from middlemark.report.elements.candidate_tables import (
     CandidateRow,
+    LabelledRow,
     candidate_table,
+    labelled_table,
     metric_table,
     metrics_by_process,
 )
@@ -35,19 +37,16 @@ from middlemark.report.elements.formatting import (
     listed,
     unit_of,
 )
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell
+from middlemark.report.elements.labels import Series, delivery_cell
 from middlemark.report.elements.tables import (
-    MIDDLEWARE,
     NOTHING,
     Cell,
     Column,
     MetricColumn,
-    Row,
     Table,
     estimate_cell,
     metric_cells,
     metric_columns,
-    table,
     values,
 )
 from middlemark.suite.metrics import (
@@ -104,14 +103,14 @@ def quantile_table(comparison: Comparison, series_of: Mapping[str, Series], kind
         quantiles = (estimate_cell(estimates[name][place], unit) for name in supported)
         rows.append((measured, (Cell(box.minimum, unit), *quantiles, Cell(box.maximum, unit), Cell(box.n))))
     missing = {name: estimates[name] for name in LEVELS if name not in supported}
-    quantiles_of = candidate_table(
+    return candidate_table(
         f"{kind.value.replace('_', ' ').capitalize()}",
         values("fastest", *(LEVEL_WORDS[name] for name in supported), "slowest", "n"),
         rows,
         series_of,
         f"{kind.summary[0].upper()}{kind.summary[1:]}.{_missing_words(missing)}",
+        detail=unit.name,
     )
-    return replace(quantiles_of, detail=unit.name)
 
 
 def _quantile(candidate: ExperimentFindings, stream: str, kind: Distribution, name: str) -> Estimate | None:
@@ -165,20 +164,21 @@ def rate_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
 def accounting_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
     """Exact counts, summed over valid trials."""
     names = [field.name for field in fields(Totals)]
-    rows: list[Row] = []
+    rows: list[LabelledRow] = []
     for candidate in comparison.experiments:
         for answers in (False, True):
             totals = candidate.accounting.totals.get((comparison.setting.stream, answers))
             if totals is not None:
                 label = series_of[candidate.experiment.id].label + (", answers" if answers else "")
-                rows.append((label, delivery_cell(candidate), *(Cell(getattr(totals, name)) for name in names)))
+                counts = tuple(Cell(getattr(totals, name)) for name in names)
+                rows.append((label, delivery_cell(candidate), counts))
     caption = (
         "Sent = received + late + lost, summed over valid trials, publishers and subscribers; checked for every flow "
         "against the recorded samples. Duplicates, reordered, corrupt, foreign and negative (received before sent) "
         "are counted separately. Beyond samples: received after the sample memory was full."
     ) + _of_faults(comparison)
-    columns = (MIDDLEWARE, DELIVERY, *values(*(name.replace("_", " ") for name in names)))
-    return table("Accounting", columns, rows, caption, detail="messages")
+    columns = values(*(name.replace("_", " ") for name in names))
+    return labelled_table("Accounting", columns, rows, caption, detail="messages")
 
 
 def loss_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table:
