@@ -99,7 +99,7 @@ def test_the_time_left_includes_the_suites_to_come(
 ) -> None:
     planned = plan_paper(paper, Extent.QUICK)
     planned = replace(planned, orders=dict.fromkeys(("messages", "elsewhere"), planned.orders["messages"]))
-    ended = TrialFinished("1", "x", "fake", "default", "imu", 1, 1, "valid", "", None, 1.0, seconds_left=2.0)
+    ended = TrialFinished(planned.trials[0], 1, "valid", "", None, 1.0, seconds_left=2.0)
     monkeypatch.setattr(reproduction, "run_new", lambda _path, _order, observer: observer.observe(ended))
     told = TimeLeft()
     reproduce_new(tmp_path / "out", planned, told)

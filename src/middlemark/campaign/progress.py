@@ -13,7 +13,7 @@ from pathlib import Path
 
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.errors import ResultsNotAccepted
-from middlemark.plan import FIXED_COST_NS, Experiment, Trial, campaign_duration_ns, trial_duration_ns
+from middlemark.plan import FIXED_COST_NS, Trial, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.schedule import is_sought
 from middlemark.plan.trial import ACCEPTED
 from middlemark.results.manifest import Manifest
@@ -54,12 +54,11 @@ class Progress:
 
     def trial_started(self, trial: Trial, attempt: int) -> None:
         """An attempt begins."""
-        names = _names(trial.experiment)
-        self.observer.observe(TrialStarted(trial=trial.id, number=trial.number, attempt=attempt, **names))
+        self.observer.observe(TrialStarted(trial, attempt))
 
     def step_reached(self, trial: Trial, step: str, seconds: float | None) -> None:
         """A step of it begins, which takes at least so long."""
-        self.observer.observe(StepReached(trial.id, step, seconds))
+        self.observer.observe(StepReached(trial, step, seconds))
 
     def learn_cost(self, finished: FinishedTrial, took_ns: int) -> None:
         """Of one attempt; that of a trial without a window says nothing of the others."""
@@ -70,34 +69,22 @@ class Progress:
 
     def trial_finished(self, finished: FinishedTrial, took_ns: int, remaining: Iterable[Trial]) -> None:
         """It is stored."""
-        trial, outcome = finished.record.trial, finished.record.outcome
+        record = finished.record
         self.observer.observe(
             TrialFinished(
-                trial=trial.id,
-                number=trial.number,
-                attempt=finished.record.attempt,
-                outcome=outcome.kind,
-                detail=outcome.detail,
+                trial=record.trial,
+                attempt=record.attempt,
+                outcome=record.outcome.kind,
+                detail=record.outcome.detail,
                 headline=finished.headline,
                 seconds=took_ns / 1e9,
                 seconds_left=campaign_duration_ns(list(remaining), fixed_cost_ns=self._fixed_cost_ns()) / 1e9,
-                **_names(trial.experiment),
             )
         )
 
     def _fixed_cost_ns(self) -> int:
         n = self._n_fixed_costs
         return max(self._fixed_costs_ns // n, 0) if n else FIXED_COST_NS
-
-
-def _names(experiment: Experiment) -> dict[str, str]:
-    return {
-        "experiment": experiment.key,
-        "middleware": experiment.middleware,
-        "profile": experiment.profile,
-        "side": experiment.side or "",
-        "workload": experiment.workload,
-    }
 
 
 def outcomes(run: RunFolder) -> Counter[str]:

@@ -10,6 +10,8 @@ import errno
 import os
 from pathlib import Path
 
+from middlemark.installation.ownership import nearest_existing, other_owner
+
 
 def cache_folder() -> Path:
     """Where Middlemark's part of it is, or would be."""
@@ -18,7 +20,7 @@ def cache_folder() -> Path:
 
 def make_cache_folder(folder: Path) -> None:
     """Make a folder of the cache, this user's alone; an OSError where that can't be, or would be in another user's."""
-    nearest = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
-    if nearest.stat().st_uid not in {os.geteuid(), 0}:
+    nearest = nearest_existing(folder)
+    if other_owner(nearest) is not None:
         raise PermissionError(errno.EPERM, "it belongs to another user", str(nearest))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

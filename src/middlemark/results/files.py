@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import pwd
 import re
 import secrets
 import stat
@@ -24,6 +23,7 @@ import polars as pl
 from pydantic import BaseModel, ValidationError
 
 from middlemark.errors import StoreError
+from middlemark.installation.ownership import other_owner
 
 MOST_MANIFEST_BYTES: Final = 1 << 29
 """Every planned trial with its experiment, and the messages of recordings."""
@@ -103,22 +103,14 @@ def check_is_text(folder: Path) -> None:
 
 
 def check_owner(folder: Path) -> None:
-    """Refuses a folder of another user, who may have put anything into it; root's are as good as one's own."""
-    owner = folder.stat().st_uid
-    if owner not in {os.geteuid(), 0}:
+    """Refuses a folder of another user, who may have put anything into it."""
+    owner = other_owner(folder)
+    if owner is not None:
         raise StoreError(
             folder,
-            f"it belongs to another user ({user_name(owner)})",
+            f"it belongs to another user ({owner})",
             "if you trust what is in it: the same with `--trust`",
         )
-
-
-def user_name(number: int) -> str:
-    """A user's name; the number of one who has none."""
-    try:
-        return pwd.getpwuid(number).pw_name
-    except KeyError:
-        return str(number)
 
 
 def file_name(text: str) -> str:

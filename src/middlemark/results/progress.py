@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from middlemark.plan import Trial
+
 
 @dataclass(frozen=True)
 class Headline:
@@ -50,27 +52,18 @@ class CampaignExtended:
 
 @dataclass(frozen=True)
 class TrialStarted:
-    """A trial begins."""
+    """An attempt of a trial begins."""
 
-    trial: str
-    """Its id, the name of its folder."""
-    experiment: str
-    middleware: str
-    profile: str
-    workload: str
-    number: int
-    """Its place in the campaign's order, from 1."""
+    trial: Trial
     attempt: int
     """From 1; above 1 after an attempt that the machine disturbed."""
-    side: str = ""
-    """`base` or `head`, where the campaign has two sides."""
 
 
 @dataclass(frozen=True)
 class StepReached:
     """The trial under way has come to another step of its life."""
 
-    trial: str
+    trial: Trial
     step: str
     """In words for the eye: `arming`, `first messages`, `measuring`, `draining`, `stopping`, `storing`."""
     seconds: float | None
@@ -81,13 +74,9 @@ class StepReached:
 class TrialFinished:
     """A trial is stored."""
 
-    trial: str
-    experiment: str
-    middleware: str
-    profile: str
-    workload: str
-    number: int
+    trial: Trial
     attempt: int
+    """Its last one."""
     outcome: str
     """The kind of its outcome: `valid`, `invalid`, `no_communication`, `not_applicable`, `failed`, `timed_out`."""
     detail: str
@@ -98,8 +87,6 @@ class TrialFinished:
     """How long it took, attempts together."""
     seconds_left: float
     """For the rest of the campaign, from the windows still to come and the fixed costs seen so far."""
-    side: str = ""
-    """`base` or `head`, where the campaign has two sides."""
 
 
 @dataclass(frozen=True)

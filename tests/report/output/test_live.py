@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from middlemark.plan import Trial
 from middlemark.report.output.live import live
 from middlemark.results.progress import (
     CampaignFinished,
@@ -14,6 +15,7 @@ from middlemark.results.progress import (
     TrialFinished,
     TrialStarted,
 )
+from planned_experiments import experiments, suite
 
 HEADLINE = Headline(
     first_message_ns=40_000_000,
@@ -25,14 +27,14 @@ HEADLINE = Headline(
 )
 
 
+def planned(middleware: str, number: int, profile: str = "default") -> Trial:
+    (experiment,) = experiments(suite(middlewares=middleware, profiles=profile), [middleware])
+    return Trial(id=f"{number}-{experiment.id}", number=number, block=1, seed=0, experiment=experiment)
+
+
 def finished(middleware: str, number: int, outcome: str = "valid") -> TrialFinished:
     return TrialFinished(
-        trial=f"{number}-{middleware}",
-        experiment=middleware,
-        middleware=middleware,
-        profile="default",
-        workload="imu",
-        number=number,
+        trial=planned(middleware, number),
         attempt=1,
         outcome=outcome,
         detail="" if outcome == "valid" else "too large",
@@ -46,10 +48,9 @@ def watched(*, terminal: bool) -> str:
     console = Console(file=StringIO(), force_terminal=terminal, width=100)
     with live(console) as view:
         view.observe(CampaignStarted(run_folder=Path("runs/x"), suite="quick", trials=4, stored=1))
-        view.observe(
-            TrialStarted("2-fast", "fast", middleware="fast", profile="tuned", workload="imu", number=2, attempt=2)
-        )
-        view.observe(StepReached(trial="2-fast", step="measuring", seconds=2.0))
+        begun = planned("fast", 2, "tuned")
+        view.observe(TrialStarted(begun, attempt=2))
+        view.observe(StepReached(begun, step="measuring", seconds=2.0))
         view.observe(finished("fast", 2))
         view.observe(finished("unable", 3, "not_applicable"))
         view.observe(CampaignFinished(Path("runs/x"), interrupted=False, outcomes={"valid": 2, "not_applicable": 1}))

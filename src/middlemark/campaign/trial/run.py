@@ -51,7 +51,7 @@ async def run_trial(
     try:
         with ExitStack() as stack:
             lifecycle = _prepared(trial, resources, folder, stack)
-            ended = await _executed(lifecycle, resources.ledger, folder, reached)
+            ended = await _execute_and_collect(lifecycle, resources.ledger, folder, reached)
     except TrialOver as over:
         return FinishedTrial(TrialRecord(trial=trial, outcome=over.outcome, attempt=attempt))
     except EnvironmentBroke as broke:
@@ -87,7 +87,9 @@ def _not_applicable_where_lacking() -> Iterator[None]:
         raise TrialOver(NotApplicable(capability="testbed", reason=reason)) from lacking
 
 
-async def _executed(lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, reached: Reached) -> Outcome | None:
+async def _execute_and_collect(
+    lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, reached: Reached
+) -> Outcome | None:
     """Executes the trial and stores what its processes recorded; how it ended early, None where it did not."""
     try:
         await _execute(lifecycle, ledger, folder, reached)

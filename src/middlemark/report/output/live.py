@@ -18,6 +18,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from middlemark.plan import Experiment
 from middlemark.report.elements.formatting import MICROSECONDS, MILLISECONDS
 from middlemark.results.progress import (
     CampaignExtended,
@@ -103,7 +104,8 @@ class View:
     def _finish(self, event: TrialFinished) -> None:
         self.done += 1
         self.seconds_left = event.seconds_left
-        cell = self.cells.setdefault((_name(event), event.workload), Cell())
+        experiment = event.trial.experiment
+        cell = self.cells.setdefault((_name(experiment), experiment.workload), Cell())
         cell.outcome, cell.detail = event.outcome, event.detail
         if event.outcome == "valid" and event.headline is not None:
             cell.headlines.append(event.headline)
@@ -113,7 +115,8 @@ class View:
         parts: list[RenderableType] = [self._progress()]
         if self.current is not None:
             attempt = f", attempt {self.current.attempt}" if self.current.attempt > 1 else ""
-            words = f"{_name(self.current)}  {self.current.workload}  {self.step}{attempt}"
+            experiment = self.current.trial.experiment
+            words = f"{_name(experiment)}  {experiment.workload}  {self.step}{attempt}"
             parts.append(Text(f"▸ {words}", "dim"))
         if self.cells:
             parts.append(self._figures())
@@ -163,7 +166,8 @@ class Lines:
         if event.outcome == "valid" and event.headline is not None:
             result = _figures_of(event.headline)
         left = f", about {_clock(event.seconds_left)} left"
-        return Text(f"[{event.number}/{self.trials}] {_name(event)} {event.workload}: {result}{left}")
+        number, experiment = event.trial.number, event.trial.experiment
+        return Text(f"[{number}/{self.trials}] {_name(experiment)} {experiment.workload}: {result}{left}")
 
 
 def _figures_of(headline: Headline) -> str:
@@ -178,10 +182,10 @@ def _figures_of(headline: Headline) -> str:
     return ", ".join(parts)
 
 
-def _name(event: TrialStarted | TrialFinished) -> str:
-    profile = "" if event.profile == "default" else event.profile
-    configuration = ", ".join(word for word in (profile, event.side) if word)
-    return f"{event.middleware} ({configuration})" if configuration else event.middleware
+def _name(experiment: Experiment) -> str:
+    profile = "" if experiment.profile == "default" else experiment.profile
+    configuration = ", ".join(word for word in (profile, experiment.side) if word)
+    return f"{experiment.middleware} ({configuration})" if configuration else experiment.middleware
 
 
 def _clock(seconds: float) -> str:
