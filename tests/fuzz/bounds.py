@@ -1,7 +1,7 @@
 """Reads one input within bounds: no internal error, no hang, a bound of memory, and no byte written elsewhere.
 
-What Python opens, moves, removes or starts is seen by its audit events; libraries that write by themselves get a folder
-of their own as the current one. It judges one input; `search` tries many.
+What Python changes among files (`audited`) or starts is seen by its audit events; libraries that write by themselves
+get a folder of their own as the current one. It judges one input; `search` tries many.
 """
 
 from __future__ import annotations
@@ -17,22 +17,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from audited import changed_paths
 from kinds import KINDS, TOLD
 
 MOST_CPU_SECONDS, MOST_SECONDS, MOST_BYTES = 10, 100, 1 << 30
 """By the process's own time, as other work may run beside; the clock is for what waits for ever."""
-_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_CHANGES = {
-    "os.remove",
-    "os.rename",
-    "os.mkdir",
-    "os.rmdir",
-    "os.link",
-    "os.symlink",
-    "os.truncate",
-    "os.chmod",
-    "os.chown",
-}
 _STARTS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "socket.connect", "socket.bind"}
 
 
@@ -76,7 +65,7 @@ def _wrong(read: Callable[[], object]) -> str | None:
 def _within(folder: Path) -> Iterator[list[str]]:
     """Fills the list with what is changed, started or spoken to outside of the folder."""
     elsewhere: list[str] = []
-    _watch.folder, _watch.elsewhere = str(folder), elsewhere
+    _watch.folder, _watch.elsewhere = folder.resolve(), elsewhere
     before, cache = Path.cwd(), os.environ.get("XDG_CACHE_HOME")
     os.chdir(folder)
     os.environ["XDG_CACHE_HOME"] = str(folder)  # what readers keep for the next time
@@ -100,27 +89,18 @@ def _hung(*_: object) -> None:
 class _Watch:
     """What the audit hook, which can't be taken out again, compares with."""
 
-    folder: str | None = None
+    folder: Path | None = None
     elsewhere: list[str]
 
     def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
         if self.folder is None:
             return
-        if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _WRITES):
-            return
         if event in _STARTS:
             self.elsewhere.append(f"{event} {arguments[:2]}")
-        elif event == "open" or event in _CHANGES:
-            self.elsewhere += [f"{event} {each}" for each in _places(event, arguments) if self._is_out(each)]
+        self.elsewhere += [f"{event} {path}" for path in changed_paths(event, arguments) if self._is_out(path)]
 
-    def _is_out(self, name: str) -> bool:
-        return not (os.path.abspath(name) + "/").startswith(f"{self.folder}/") and name != os.devnull  # noqa: PTH100
-
-
-def _places(event: str, arguments: tuple[object, ...]) -> list[str]:
-    """What is written, of an event's arguments: a link's target isn't, nor the mode in which a file is opened."""
-    named = [os.fsdecode(each) for each in arguments if isinstance(each, str | bytes)]
-    return named[1:2] if event in {"os.symlink", "os.link"} else named[:1] if event == "open" else named
+    def _is_out(self, path: Path) -> bool:
+        return self.folder not in {path, *path.parents} and path != Path(os.devnull)
 
 
 _watch = _Watch()

@@ -50,6 +50,7 @@ readers = {
     "hang": spin,
     "file elsewhere": lambda path: outside.write_text("x"),
     "folder elsewhere": lambda path: outside.with_name("folder").mkdir(),
+    "folder in an open one": lambda path: os.mkdir("other", dir_fd=os.open(outside.parent, os.O_RDONLY)),
     "program": lambda path: os.system("true"),
     "memory": lambda path: len(b"x" * (700 << 20)),
     "error that is told": fail,
@@ -71,7 +72,8 @@ def test_whatever_breaks_a_bound_is_a_finding_and_nothing_else(tmp_path: Path) -
     found = json.loads(process.stdout)
     assert found.pop("error that is told") is None
     assert found.pop("file of its own") is None
-    said = ["ValueError", "CPU time", "touched open", "touched os.mkdir", "touched os.system", "MiB"]
+    touched = ["touched open", "touched os.mkdir", "touched os.mkdir", "touched os.system"]
+    said = ["ValueError", "CPU time", *touched, "MiB"]
     assert [
         (name, each) for (name, each), words in zip(found.items(), said, strict=True) if words not in str(each)
     ] == []

@@ -11,6 +11,8 @@ import re
 import sys
 from pathlib import Path
 
+from audited import absolute, changed_paths
+
 PLACES_VARIABLE, REFUSED_VARIABLE = "TESTS_MAY_REMOVE_IN", "TESTS_REFUSED_REMOVALS"
 """In the environment: the folders below which all is a test's, and a file that gets a line for each refusal."""
 DEFAULT_PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - all users' temporary files and shared memory
@@ -66,13 +68,12 @@ class _Watch:
         if not self.is_on:
             return
         if event in _REMOVALS:
-            name, folder = arguments[:2]
-            path = _absolute(name, folder)
-            if event != "os.rmdir" or not _holds_something(path):
-                self._check(event, path)
+            for path in changed_paths(event, arguments):
+                if event != "os.rmdir" or not _holds_something(path):
+                    self._check(event, path)
         elif event == "subprocess.Popen":
             for path in _handed_to_rm(arguments[1]):
-                self._check("rm", _absolute(path, None))
+                self._check("rm", path)
 
     def _check(self, event: str, path: Path) -> None:
         if is_of_tests(path):
@@ -87,24 +88,14 @@ class _Watch:
 _watch = _Watch()
 
 
-def _absolute(name: object, folder: object) -> Path:
-    """Where a name leads, in the folder that is open under this number; a link at its end is not followed."""
-    path = Path(os.fsdecode(name))  # type: ignore[arg-type] # an event has what the caller gave
-    if not path.is_absolute():
-        is_open = isinstance(folder, int) and folder >= 0
-        path = (Path(f"/proc/self/fd/{folder}").readlink() if is_open else Path.cwd()) / path
-    followed = path if path.name in {"", ".."} else path.parent
-    return Path(os.path.realpath(followed)) / ("" if followed is path else path.name)
-
-
 def _holds_something(path: Path) -> bool:
     """Such a folder stays by itself; those who remove what has become empty, with its parents, end at it."""
     return path.is_dir() and next(path.iterdir(), None) is not None
 
 
-def _handed_to_rm(command: object) -> list[str]:
+def _handed_to_rm(command: object) -> list[Path]:
     """The absolute paths that a command hands to `rm`, by itself or in a script."""
     words = command if isinstance(command, list | tuple) else [command]
     text = " ".join(os.fsdecode(word) for word in words)
     paths = [path.strip("'\"") for given in _COMMAND.findall(text) for path in given.split()]
-    return [path for path in paths if path.startswith("/")]
+    return [absolute(path) for path in paths if path.startswith("/")]
