@@ -176,6 +176,18 @@ def test_one_or_two_runs_of_the_base_decide_nothing_about_a_change_and_say_why(
     assert "--against" in (answer.exception.remedy or "")
 
 
+def test_too_few_samples_are_what_is_told_and_remedied_not_too_few_runs(
+    base: list[Path], head: Callable[..., Path]
+) -> None:
+    answer = gate(*base, head(), "--fail-if", "p999(latency) > +5 %", "--json")
+    (said,) = json.loads(answer.stdout)["conditions"]
+    assert said["decision"] == "undecided"
+    assert "too few samples" in said["reason"]
+    assert isinstance(answer.exception, ResultsNotAccepted)
+    assert "a longer `window`" in (answer.exception.remedy or "")
+    assert "runs of the base" not in (answer.exception.remedy or "")
+
+
 def test_a_bound_of_head_alone_needs_no_more_than_one_run_of_the_base(
     base: list[Path], head: Callable[..., Path]
 ) -> None:

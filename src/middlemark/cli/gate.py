@@ -118,7 +118,6 @@ def _check_head(runs: "Sequence[Path]", by: str | None) -> None:
 def _check(
     judged: "Sequence[JudgedCondition]", fail_if: "Sequence[str]", pairs: "Pairs", *, undecided_fails: bool
 ) -> None:
-    from middlemark.analysis.verdicts.across_runs import TOO_FEW_RUNS
     from middlemark.analysis.verdicts.judge import Judgement
     from middlemark.errors import ResultsNotAccepted, UsageError
     from middlemark.report.conclusions.gate import headline
@@ -132,12 +131,7 @@ def _check(
         )
     refused = {Judgement.REFUTED, *([Judgement.UNDECIDED] if undecided_fails else [])}
     if any(condition.result.judgement in refused for condition in judged):
-        remedy = "more trials make the intervals narrower; the table has the values"
-        if any(pair.base_runs for pair in pairs.pairs):
-            remedy = "more runs of the base make the intervals narrower; the table has the values"
-        if any(condition.result.reason == TOO_FEW_RUNS for condition in judged):
-            remedy = "give three or more runs of the base before the head, or measure both in alternation with "
-            remedy += "`middlemark run --against`"
+        remedy = _remedy(judged, of_runs=any(pair.base_runs for pair in pairs.pairs))
         if all(condition.result.judgement is not Judgement.REFUTED for condition in judged):
             remedy += "; with --undecided pass, only significantly worse metrics fail"
         raise ResultsNotAccepted(headline(judged), remedy=remedy)
@@ -146,3 +140,18 @@ def _check(
             f"head was not measured in all experiments of the base: {'; '.join(pairs.gone)}",
             remedy="run the whole suite on head too, or select with --only what both have",
         )
+
+
+def _remedy(judged: "Sequence[JudgedCondition]", *, of_runs: bool) -> str:
+    from middlemark.analysis.verdicts.difference import Lacks
+
+    lacking = {condition.lacks for condition in judged}
+    if Lacks.RUNS in lacking:
+        return (
+            "give three or more runs of the base before the head, or measure both in alternation with "
+            "`middlemark run --against`"
+        )
+    if Lacks.VALUES in lacking:
+        return "the table says why there is no value; a longer `window` in the suite, or more trials, give more samples"
+    more = "runs of the base" if of_runs else "trials"
+    return f"more {more} make the intervals narrower; the table has the values"

@@ -10,7 +10,7 @@ import scipy.stats
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.verdicts.across_runs import TOO_FEW_RUNS, difference_to_next_run, setbacks_over_runs
 from middlemark.analysis.verdicts.bounds import Evidence
-from middlemark.analysis.verdicts.difference import Difference, NoDifference, difference_of_shares, ratio
+from middlemark.analysis.verdicts.difference import Difference, Lacks, NoDifference, difference_of_shares, ratio
 from middlemark.analysis.verdicts.judge import NO_SETBACKS, Setbacks
 from middlemark.analysis.verdicts.values import BlockValues
 
@@ -106,7 +106,7 @@ def test_a_change_that_is_far_beyond_what_runs_differ_by_is_found() -> None:
 @pytest.mark.parametrize("n_runs", [1, 2])
 def test_fewer_than_three_runs_tell_nothing(n_runs: int) -> None:
     found = difference_to_next_run([times([50.0] * 8)] * n_runs, times([100.0] * 8))
-    assert found == NoDifference(TOO_FEW_RUNS)
+    assert found == TOO_FEW_RUNS
 
 
 def test_a_head_of_fewer_trials_than_the_runs_have_has_a_wider_interval() -> None:
@@ -137,3 +137,12 @@ def test_the_run_with_most_setbacks_stands_for_the_base() -> None:
     assert setbacks_over_runs([none], head) == NO_SETBACKS
     never = Setbacks(8, {"no communication": 8})
     assert setbacks_over_runs([none], never) == (none, never)
+
+
+def test_runs_without_a_value_are_told_with_the_reason_and_not_taken_for_missing_runs() -> None:
+    short = Evidence(BlockValues({}), missing="too few samples in each trial")
+    found = difference_to_next_run([*[times([50.0] * 8)] * 2, short, short], times([50.0] * 8))
+    assert found == NoDifference(
+        "2 of 4 runs of the base have no value (too few samples in each trial), and 3 with one are needed", Lacks.VALUES
+    )
+    assert isinstance(difference_to_next_run([*[times([50.0] * 8)] * 3, short], times([50.0] * 8)), Difference)

@@ -18,6 +18,7 @@ from middlemark.analysis.verdicts.across_runs import difference_to_next_run, est
 from middlemark.analysis.verdicts.bounds import Evidence
 from middlemark.analysis.verdicts.difference import (
     Difference,
+    Lacks,
     NoDifference,
     difference_of_shares,
     ratio,
@@ -115,9 +116,9 @@ def _difference(pair: Pair, runs: Sequence[Evidence], second: Evidence) -> Diffe
     missing = {} if with_values else {pair.names[0]: runs[-1].missing}
     missing |= {} if second.has_values else {pair.names[1]: second.missing}
     if missing:
-        return NoDifference(_said_once(missing))
+        return NoDifference(_said_once(missing), Lacks.VALUES)
     return (
-        difference_to_next_run(with_values, second)
+        difference_to_next_run(runs, second)
         if pair.base_runs
         else difference_of(with_values[-1], second, paired=pair.paired)
     )

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from middlemark.analysis.compare.metrics import MetricComparison, compare_metrics
 from middlemark.analysis.compare.pairing import Pair
 from middlemark.analysis.verdicts.bounds import BoundResult, judge_against_bound
-from middlemark.analysis.verdicts.judge import ReasonedJudgement, judge_change
+from middlemark.analysis.verdicts.difference import Lacks, NoDifference
+from middlemark.analysis.verdicts.judge import Judgement, ReasonedJudgement, judge_change
 from middlemark.errors import UsageError
 from middlemark.suite import bound_of
 from middlemark.suite.metrics import Metric, metric_named
@@ -49,6 +50,13 @@ class JudgedCondition:
     """Whether the change stays within the bound."""
     against: BoundResult | None = None
     """Where head alone is compared with a bound: its value with the interval that decides."""
+
+    @property
+    def lacks(self) -> Lacks | None:
+        """What there is too little of to decide about a change."""
+        difference = self.compared.difference
+        is_open = self.condition.of_change and self.result.judgement is Judgement.UNDECIDED
+        return difference.lacks if is_open and isinstance(difference, NoDifference) else None
 
 
 def parse_condition(written: str) -> Condition:

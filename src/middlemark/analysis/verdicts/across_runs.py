@@ -22,6 +22,7 @@ from middlemark.analysis.verdicts.bounds import TOO_FEW, Evidence
 from middlemark.analysis.verdicts.difference import (
     FEWEST_BLOCKS,
     Difference,
+    Lacks,
     NoDifference,
     Test,
     difference_between_bounds,
@@ -32,9 +33,10 @@ from middlemark.analysis.verdicts.values import BlockValues, Counts, Values, fro
 
 FEWEST_RUNS = 3
 """Two runs that agree by chance would suggest that runs don't differ."""
-TOO_FEW_RUNS = (
-    f"fewer than {FEWEST_RUNS} runs of the base: how much runs differ without any change is unknown (give "
-    f"{FEWEST_RUNS} or more, or measure both in alternation with `run --against`)"
+TOO_FEW_RUNS = NoDifference(
+    f"fewer than {FEWEST_RUNS} runs of the base have this experiment: how much runs differ without any change is "
+    f"unknown (give {FEWEST_RUNS} or more, or measure both in alternation with `run --against`)",
+    Lacks.RUNS,
 )
 OF_TWO_KINDS = "some runs have it for single trials, others pooled over all trials' messages: not the same metric"
 
@@ -42,9 +44,13 @@ OF_TWO_KINDS = "some runs have it for single trials, others pooled over all tria
 def difference_to_next_run(
     runs: Sequence[Evidence], head: Evidence, *, confidence: float = CONFIDENCE
 ) -> Difference | NoDifference:
-    """The head's value against that of a next run of the base."""
+    """The head's value against that of a next run of the base, from the runs that have a value."""
     if len(runs) < FEWEST_RUNS:
-        return NoDifference(TOO_FEW_RUNS)
+        return TOO_FEW_RUNS
+    lacking = [run for run in runs if not run.has_values]
+    runs, n_runs = [run for run in runs if run.has_values], len(runs)
+    if len(runs) < FEWEST_RUNS:
+        return _too_few_values(lacking, n_runs)
     if head.is_share:
         return _difference_of_shares([run.counts for run in runs], head.counts, confidence)
     estimates = [evidence.estimate for evidence in (*runs, head)]
@@ -58,6 +64,14 @@ def difference_to_next_run(
         exact(base.low, head_values.low)
         if base.is_exact and head_values.is_exact
         else difference_between_bounds(base, head_values, exact)
+    )
+
+
+def _too_few_values(lacking: Sequence[Evidence], n_runs: int) -> NoDifference:
+    why = "; ".join(dict.fromkeys(run.missing for run in lacking))
+    return NoDifference(
+        f"{len(lacking)} of {n_runs} runs of the base have no value ({why}), and {FEWEST_RUNS} with one are needed",
+        Lacks.VALUES,
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import partial
 
 import numpy as np
@@ -114,11 +114,19 @@ class Difference:
         return math.expm1(min(reach * factor, FARTHEST)) if self.is_ratio else reach * factor
 
 
+class Lacks(Enum):
+    """What was too little for a difference, where more of it helps."""
+
+    RUNS = "runs of the base"
+    VALUES = "values of the metric"
+
+
 @dataclass(frozen=True)
 class NoDifference:
     """Why nothing can be said."""
 
     reason: str
+    lacks: Lacks | None = None
 
 
 def ratio(
