@@ -45,11 +45,10 @@ impl Traces {
             .try_for_each(|path| place.enter(path))
     }
 
-    /// Removes the shared memory that killed processes could not remove themselves, once all of the trial have ended.
+    /// Removes the shared memory that killed processes could not remove themselves, once all of the trial have ended; what
+    /// has the trial's name or is listed goes with the place.
     pub(crate) fn remove(&self, place: &Place) {
-        // A process that was killed before it was looked at is known by the trial's name alone.
-        let named = named_shared_memory(&place.rendezvous.name);
-        for path in self.shared_memory_since(place).chain(&named) {
+        for path in self.shared_memory_since(place) {
             let _ = fs::remove_file(path);
         }
     }
@@ -76,8 +75,11 @@ impl Traces {
             self.shared_memory_since(place)
                 .map(|path| format!("shared memory {}", path.display())),
         );
-        let named = named_shared_memory(&place.rendezvous.name);
-        left.extend(named.iter().map(|path| format!("shared memory {}", path.display())));
+        left.extend(
+            place
+                .named_shared_memory()
+                .map(|path| format!("shared memory {}", path.display())),
+        );
         left.extend(sockets_in(&place.rendezvous.folder));
         left.extend(abstract_sockets(&place.rendezvous.name));
         left.extend(ports(place));
@@ -148,14 +150,6 @@ fn shared_memory_of(id: u32) -> Vec<PathBuf> {
         .chain(open)
         .filter(|path| !path.ends_with(" (deleted)"))
         .map(PathBuf::from)
-        .collect()
-}
-
-fn named_shared_memory(name: &str) -> Vec<PathBuf> {
-    let folder = Path::new("/dev/shm");
-    names_in(folder)
-        .filter(|file| file.contains(name))
-        .map(|file| folder.join(file))
         .collect()
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) place: &'a Place,
     pub(crate) request: Request,
     pub(crate) applications: BTreeMap<String, Application>,
+    /// Applications at its place that the trial does not lead: who is in its way, or has no business there.
+    pub(crate) others: Vec<Application>,
     pub(crate) services: Services,
     /// What applications are given to keep strangers out with; empty where all is open.
     pub(crate) security: BTreeMap<String, Security>,
@@ -54,6 +56,7 @@ impl<'a> Trial<'a> {
             request,
             services,
             applications: BTreeMap::new(),
+            others: Vec::new(),
             security: BTreeMap::new(),
         }
     }
@@ -221,13 +224,12 @@ impl<'a> Trial<'a> {
         Outcome::read(self.request.clone(), publishers, subscribers, files)
     }
 
-    /// What the trial's processes hold now.
+    /// What all processes at the trial's place hold now.
     pub(crate) fn traces(&mut self) -> Traces {
-        let applications = self
-            .applications
-            .values_mut()
-            .map(|application| &mut application.process);
-        let processes = applications.chain(&mut self.services.processes);
+        let applications = self.applications.values_mut().chain(&mut self.others);
+        let processes = applications
+            .map(|application| &mut application.process)
+            .chain(&mut self.services.processes);
         Traces::of(processes.filter_map(Process::id).collect())
     }
 
@@ -259,6 +261,7 @@ impl Drop for Trial<'_> {
     fn drop(&mut self) {
         let traces = self.traces();
         self.applications.clear();
+        self.others.clear();
         self.services.processes.clear();
         traces.remove(self.place);
     }

@@ -168,7 +168,8 @@ fn taken_endpoint(case: &Case) -> Result<()> {
     let services = services::addresses(case);
     let mut spec = trial.request.spec(case, &place, &services, "subscriber_0");
     spec.endpoints.retain(|endpoint| endpoint.stream == "stream_1");
-    let mut holder = Application::spawn(&case.worker, &spec)?;
+    trial.others.push(Application::spawn(&case.worker, &spec)?);
+    let holder = &mut trial.others[0];
     holder.wait_armed()?;
     let at_ns = crate::trial::now_ns();
     holder.process.say(&ApplicationCommand::Start { at_ns })?;
@@ -178,7 +179,7 @@ fn taken_endpoint(case: &Case) -> Result<()> {
     trial.arm(&["subscriber_0".into()])?;
     start_and_end(trial.application("subscriber_0")?)?;
     trial.applications.remove("subscriber_0");
-    holder.stop().context("the process that has it")?;
+    trial.others[0].stop().context("the process that has it")?;
     let traces = trial.traces();
     trial.stop()?;
     traces.check_gone(&place)

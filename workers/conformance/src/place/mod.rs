@@ -2,7 +2,7 @@
 //!
 //! Slots are those of `middlemark` itself (the same abstract sockets, domains and ports), so that the suite and a campaign
 //! can run side by side; the kernel frees a slot whatever becomes of this process. The folder is removed when the place
-//! is dropped; of a process that was killed, `ledger` has it and the shared memory for the next sweep.
+//! is dropped, as is listed shared memory; of a process that was killed, `ledger` has both for the next sweep.
 
 mod ledger;
 
@@ -15,6 +15,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use middlemark_contract::Rendezvous;
@@ -44,6 +45,8 @@ pub(crate) struct Place {
     /// The shared memory of the machine when the place was claimed.
     before: BTreeSet<PathBuf>,
     ledger: Ledger,
+    /// Shared memory of the trial that has no name of ours.
+    nameless: Mutex<Vec<PathBuf>>,
     _claim: UnixDatagram,
 }
 
@@ -75,6 +78,7 @@ impl Place {
             folder,
             before: shared_memory(),
             ledger,
+            nameless: Mutex::default(),
             _claim: claim,
         })
     }
@@ -86,12 +90,32 @@ impl Place {
 
     /// Lists shared memory of the trial that has no name of ours.
     pub(crate) fn enter(&self, shared_memory: &Path) -> Result<()> {
-        self.ledger.enter(Kind::File, &shared_memory.to_string_lossy())
+        self.ledger.enter(Kind::File, &shared_memory.to_string_lossy())?;
+        let mut nameless = self.nameless.lock().unwrap_or_else(PoisonError::into_inner);
+        nameless.push(shared_memory.to_owned());
+        Ok(())
+    }
+
+    /// The shared memory that there is with the trial's name.
+    pub(crate) fn named_shared_memory(&self) -> impl Iterator<Item = PathBuf> {
+        shared_memory()
+            .into_iter()
+            .filter(|path| path.to_string_lossy().contains(&self.rendezvous.name))
     }
 
     /// Where applications leave their samples.
     pub(crate) fn samples(&self) -> PathBuf {
         self.folder.path().join("samples")
+    }
+}
+
+/// What is listed goes with its place, as whoever made it may have been killed; `traces` has looked for it by then.
+impl Drop for Place {
+    fn drop(&mut self) {
+        let nameless = std::mem::take(self.nameless.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for path in self.named_shared_memory().chain(nameless) {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 

@@ -50,24 +50,29 @@ pub(crate) fn keep_out(case: &Case, level: SecurityLevel, stranger: Stranger) ->
         };
     }
     trial.arm(&OWN.map(String::from))?;
-    let mut strangers = TAKEN
+    trial.others = TAKEN
         .map(|name| spawn(case, &trial, name, stranger))
         .into_iter()
-        .collect::<Result<Vec<_>>>()?;
-    strangers
+        .collect::<Result<_>>()?;
+    trial
+        .others
         .iter_mut()
         .try_for_each(|each| each.process.say(&ApplicationCommand::Start { at_ns: now_ns() }))?;
     trial.start_all()?;
     trial.meet().context(Unmet)?;
-    strangers
+    trial
+        .others
         .iter_mut()
         .try_for_each(|each| each.process.say(&ApplicationCommand::Approach))?;
     let end_ns = trial.open_window()?;
     let begin_ns = end_ns - trial.request.window_ns;
     let window = ApplicationCommand::Measure { begin_ns, end_ns };
-    strangers.iter_mut().try_for_each(|each| each.process.say(&window))?;
+    trial
+        .others
+        .iter_mut()
+        .try_for_each(|each| each.process.say(&window))?;
     is_not_heard(&mut trial)?;
-    strangers.iter_mut().try_for_each(hears_nothing)?;
+    trial.others.iter_mut().try_for_each(hears_nothing)?;
     trial.stop()
 }
 
