@@ -55,27 +55,36 @@ def still_there(names: set[str]) -> list[str]:
     return [str(path) for path in shared] + [name for name in names if name.startswith("/") and Path(name).exists()]
 
 
-def held_by(suite: subprocess.Popen[bytes]) -> set[str]:
-    """The shared memory that the suite's workers hold."""
-    held = set()
+def held_by(suite: subprocess.Popen[bytes]) -> list[set[str]]:
+    """The shared memory that each of the suite's workers holds which has any."""
+    held = []
     for process in psutil.Process(suite.pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            held |= {each.path for each in process.memory_maps() if Path(each.path).is_relative_to(SHARED_MEMORY)}
-    return {path for path in held if Path(path).exists()}
+            mapped = {each.path for each in process.memory_maps() if Path(each.path).is_relative_to(SHARED_MEMORY)}
+            held.append({path for path in mapped if Path(path).exists()})
+    return [paths for paths in held if paths]
 
 
-@pytest.mark.parametrize("worker", ["shm", "iceoryx2", "fastdds"])
+@pytest.mark.parametrize(
+    ("worker", "check", "n_workers"),
+    [
+        ("shm", "default::accounting_is_exact", 2),
+        ("iceoryx2", "default::accounting_is_exact", 2),
+        ("fastdds", "default::accounting_is_exact", 2),
+        ("fastdds", "strangers_are_kept_out", 4),  # two of the trial and two strangers
+    ],
+)
 def test_after_a_kill_the_next_clean_up_removes_all(
-    conformance: Path, environment: dict[str, str], worker: str
+    conformance: Path, environment: dict[str, str], worker: str, check: str, n_workers: int
 ) -> None:
     if worker not in executables.workers():
         pytest.skip(f"the worker `{worker}` is not built")
-    command = [conformance, f"{worker}::default::accounting_is_exact"]
+    command = [conformance, f"{worker}::{check}"]
     suite = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL)
 
     def has_listed_what_it_holds() -> bool:
         held, names = held_by(suite), listed(environment)
-        return bool(held) and all(any(name in path for name in names) for path in held)
+        return len(held) == n_workers and all(any(name in path for name in names) for path in set.union(*held))
 
     try:
         until(has_listed_what_it_holds)
