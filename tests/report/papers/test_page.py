@@ -45,7 +45,7 @@ def test_the_page_says_what_holds_and_shows_each_claim(written: tuple[Reproduced
     assert "median(latency)[middleware=fake, workload=radar]" in page
     assert page.count('<span class="judgement holds">') >= 2 + 3
     assert "A study with people would decide it." in page
-    assert "Judged with this setting alone changed: <code>workload, radar in place of imu</code>" in page
+    assert "Judged on trials that differ in this setting alone: <code>workload, radar in place of imu</code>" in page
 
 
 def test_the_page_needs_nothing_but_itself(written: tuple[ReproducedPaper, str]) -> None:
