@@ -6,7 +6,7 @@ the names. The ranking has columns of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell
@@ -44,13 +44,15 @@ def candidate_table(
     rows: Iterable[CandidateRow],
     series_of: Mapping[str, Series],
     caption: str = "",
-    detail: str = "",
 ) -> Table:
     """The same of rows that are of one candidate each, under its own name."""
-    labelled = (
-        (series_of[candidate.experiment.id].label, delivery_cell(candidate), cells) for candidate, cells in rows
-    )
-    return labelled_table(title, columns, labelled, caption, detail)
+    return labelled_table(title, columns, labelled_rows(rows, series_of), caption)
+
+
+def labelled_rows(rows: Iterable[CandidateRow], series_of: Mapping[str, Series]) -> Iterator[LabelledRow]:
+    """Rows with the name and the delivery of whose they are."""
+    for candidate, cells in rows:
+        yield series_of[candidate.experiment.id].label, delivery_cell(candidate), cells
 
 
 def metric_table(

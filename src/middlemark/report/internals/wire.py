@@ -16,7 +16,7 @@ from middlemark.analysis.experiment.conditions import spread
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
-from middlemark.report.elements.candidate_tables import CandidateRow, LabelledRow, candidate_table, labelled_table
+from middlemark.report.elements.candidate_tables import CandidateRow, LabelledRow, labelled_rows, labelled_table
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale
 from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, size
 from middlemark.report.elements.labels import (
@@ -74,7 +74,7 @@ def wire_table(wired: Comparison, series_of: Mapping[str, Series]) -> Table:
         "Where every host sends payload, the two can't be separated. Medians of trials."
     )
     columns = (*traffic, *metric_columns(_PER_MESSAGE))
-    return candidate_table("On the wire", columns, rows, series_of, caption, detail="all hosts together")
+    return labelled_table("On the wire", columns, labelled_rows(rows, series_of), caption, "all hosts together")
 
 
 _PER_MESSAGE = (
@@ -107,7 +107,7 @@ def link_traffic_table(wired: Comparison, series_of: Mapping[str, Series]) -> Ta
         "on one interface: only a capture separates them."
     )
     detail = "sent / received by the host"
-    return candidate_table("Traffic of the links", columns, rows, series_of, caption, detail)
+    return labelled_table("Traffic of the links", columns, labelled_rows(rows, series_of), caption, detail)
 
 
 def _what_is_sent(candidate: ExperimentFindings, host: str) -> str:

@@ -19,6 +19,7 @@ from middlemark.report.elements.candidate_tables import (
     CandidateRow,
     LabelledRow,
     candidate_table,
+    labelled_rows,
     labelled_table,
     metric_table,
     metrics_by_process,
@@ -103,11 +104,10 @@ def quantile_table(comparison: Comparison, series_of: Mapping[str, Series], kind
         quantiles = (estimate_cell(estimates[name][place], unit) for name in supported)
         rows.append((measured, (Cell(box.minimum, unit), *quantiles, Cell(box.maximum, unit), Cell(box.n))))
     missing = {name: estimates[name] for name in LEVELS if name not in supported}
-    return candidate_table(
+    return labelled_table(
         f"{kind.value.replace('_', ' ').capitalize()}",
         values("fastest", *(LEVEL_WORDS[name] for name in supported), "slowest", "n"),
-        rows,
-        series_of,
+        labelled_rows(rows, series_of),
         f"{kind.summary[0].upper()}{kind.summary[1:]}.{_missing_words(missing)}",
         detail=unit.name,
     )
