@@ -67,10 +67,7 @@ pub(crate) fn keep_out(case: &Case, level: SecurityLevel, stranger: Stranger) ->
     let end_ns = trial.open_window()?;
     let begin_ns = end_ns - trial.request.window_ns;
     let window = ApplicationCommand::Measure { begin_ns, end_ns };
-    trial
-        .others
-        .iter_mut()
-        .try_for_each(|each| each.process.say(&window))?;
+    trial.others.iter_mut().try_for_each(|each| each.process.say(&window))?;
     is_not_heard(&mut trial)?;
     trial.others.iter_mut().try_for_each(hears_nothing)?;
     trial.stop()
