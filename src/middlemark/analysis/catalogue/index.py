@@ -4,7 +4,8 @@ It is never trusted more than the runs: each entry has the stamp of its run, and
 unreadable is read from the run again, which `library` and `estimates` do. Without it everything takes longer, and says
 the same.
 
-    <cache>/middlemark/runs/<digest of the folder's path>/outlines.parquet
+    <cache>/middlemark/runs/<digest of the folder's path>/folder
+                                                          outlines.parquet
                                                           estimates-<number>.parquet
 """
 
@@ -23,7 +24,7 @@ from pydantic import ValidationError
 
 from middlemark.errors import StoreError
 from middlemark.installation.cache import cache_folder, make_cache_folder
-from middlemark.results.files import check_owner, write_with
+from middlemark.results.files import check_owner, is_there, read_bytes, write_bytes, write_with
 from middlemark.results.manifest import RunOutline
 from middlemark.results.tables import UNREADABLE, check_table, read_table, write_table
 
@@ -48,6 +49,11 @@ FULL_ROWS: Final = 500_000
 GROUP_ROWS: Final = 1 << 14
 """Of a part of a file that is read as one: rows are in the order of metrics, so that one metric is in few parts."""
 _FILE = re.compile(r"estimates-[0-9]{1,6}\.parquet")
+_INDEX = re.compile(r"[0-9a-f]{16}")
+_OUTLINES: Final = "outlines.parquet"
+_OF: Final = "folder"
+"""The file that says which folder an index is of."""
+_LONGEST_PATH: Final = 4096
 
 
 class Entry(NamedTuple):
@@ -67,6 +73,7 @@ class Index:
     """The index of one folder of runs; what can't be read or written of it is as if it were not there."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
         self.path = cache_folder() / "runs" / digest
 
@@ -75,7 +82,7 @@ class Index:
         outlines = {}
         with suppress(StoreError, OSError):
             check_owner(self.path)
-            for name, stamp, text in read_table(self.path / "outlines.parquet", OUTLINES).iter_rows():
+            for name, stamp, text in read_table(self.path / _OUTLINES, OUTLINES).iter_rows():
                 with suppress(ValidationError):
                     outlines[Entry(name, stamp)] = RunOutline.model_validate_json(text)
         return outlines
@@ -84,8 +91,8 @@ class Index:
         """Write the outlines of all runs that are there."""
         rows = [(*entry, outline.model_dump_json()) for entry, outline in outlines.items()]
         with suppress(OSError, StoreError):
-            make_cache_folder(self.path)
-            write_table(self.path / "outlines.parquet", pl.DataFrame(rows, schema=OUTLINES, orient="row"), OUTLINES)
+            self._make()
+            write_table(self.path / _OUTLINES, pl.DataFrame(rows, schema=OUTLINES, orient="row"), OUTLINES)
 
     def estimates(self, of_metric: pl.Expr) -> tuple[pl.DataFrame, set[int]]:
         """The rows of a metric, and the keys of all runs of which it has the estimates; each run is in it once."""
@@ -118,8 +125,18 @@ class Index:
             path, rest = self.path / _name(_number(path) + 1), rest.clear()
         table = pl.concat([rest, rows, marks.select(INDEXED.names())]).sort("metric")
         with suppress(OSError, StoreError):
-            make_cache_folder(self.path)
+            self._make()
             write_with(path, lambda partial: table.write_parquet(partial, row_group_size=GROUP_ROWS))
+
+    def _make(self) -> None:
+        """Its folder; when that is new, the indexes of folders that are gone are removed."""
+        make_cache_folder(self.path)
+        if is_there(self.path / _OF):
+            return
+        write_bytes(self.path / _OF, os.fsencode(self.folder))
+        for path in self.path.parent.iterdir():
+            if _INDEX.fullmatch(path.name) and not path.is_symlink() and not _is_needed(path):
+                _remove(path)
 
     def _files(self) -> list[Path]:
         """Those of estimates, the one with room last."""
@@ -128,6 +145,23 @@ class Index:
             return sorted((path for path in self.path.iterdir() if _FILE.fullmatch(path.name)), key=_number)
         except (StoreError, OSError):
             return []
+
+
+def _is_needed(index: Path) -> bool:
+    """Whether the folder of an index is there; one that does not say which it is of is as good as none."""
+    try:
+        return Path(os.fsdecode(read_bytes(index / _OF, _LONGEST_PATH))).is_dir()
+    except StoreError:
+        return False
+
+
+def _remove(index: Path) -> None:
+    """Removes what an index consists of, and nothing else."""
+    with suppress(OSError):
+        for path in index.iterdir():
+            if path.name in {_OF, _OUTLINES} or _FILE.fullmatch(path.name):
+                path.unlink()
+        index.rmdir()
 
 
 def _rows(path: Path, wanted: pl.Expr) -> pl.DataFrame:
