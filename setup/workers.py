@@ -1,7 +1,8 @@
 """Builds, lints or tests every worker and observer; what is built or tested has a cargo call each: no features unify.
 
-A worker whose library can't be had is left out with its reason, never a broken build: `middlemark doctor` shows it. It
-needs nothing but Python itself; the workers and observers are the folders in `workers/` and `observers/`.
+The quickest are built first, and each can measure as soon as it is there. A worker whose library can't be had is left
+out with its reason, never a broken build: `middlemark doctor` shows it. It needs nothing but Python itself; the workers
+and observers are the folders in `workers/` and `observers/`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,14 @@ WORKER_PREFIX = "middlemark-worker-"
 OBSERVER_PREFIX = "middlemark-"
 OF_PACKAGE = re.compile(r"^error: ([\w-]+@[\w.+-]+: )?")
 """What cargo puts before the words of a build script."""
+BAR = re.compile(r"Building \[[=> ]*\] (?P<done>\d+)/(?P<all>\d+)")
+"""How cargo says how many of a package's crates and build scripts are done."""
+STATUS = re.compile(r"\s+(Compiling|Finished|Downloading|Downloaded|Locking|Updating|Blocking)\b")
+"""What cargo says of its own work."""
+FEW_SECONDS = 5
+"""What a build takes of which its manifest says nothing."""
+BETWEEN_LINES_S = 60.0
+"""How often it is told how far a build is, where that is no terminal."""
 
 
 def main() -> int:
@@ -40,15 +51,50 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def build_all(packages: list[str]) -> int:
-    outcomes = {}
-    for number, package in enumerate(packages, start=1):
-        print(f"setup: building {package} ({number} of {len(packages)})", flush=True)
-        outcomes[package] = build(package)
-        if outcomes[package]["status"] != "built":
-            print(f"setup: {package} is left out: {outcomes[package]['reason']}", flush=True)
-    write_results(outcomes)
-    return 0 if any(outcome["status"] == "built" for outcome in outcomes.values()) else 3
+def build_all(packages: Sequence[str]) -> int:
+    first = [package for package in packages if is_first(package)]
+    if first:
+        total = duration(sum(cost_s(package) for package in first))
+        say(f"{len(first)} of {len(packages)} programs are built for the first time: about {total} on 2 cores")
+        say("what is ready can be tried meanwhile, disturbed by the builds: .venv/bin/middlemark run quick")
+    if compiler_cache():
+        say("sccache keeps what is compiled, for other clones too")
+        # One that cargo starts would keep the end of our pipe.
+        subprocess.run(["sccache", "--start-server"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    outcomes = [_built(package, f"{n} of {len(packages)}", package in first) for n, package in enumerate(packages, 1)]
+    return 0 if any(outcome["status"] == "built" for outcome in outcomes) else 3
+
+
+def _built(package: str, place: str, for_the_first_time: bool) -> dict[str, object]:  # noqa: FBT001 - what is told of it
+    about = f", about {duration(cost_s(package))}" if for_the_first_time else ""
+    say(f"building {package} ({place}){about}")
+    outcome = build(package)
+    write_results({package: outcome})
+    if outcome["status"] != "built":
+        say(f"{package} is left out: {outcome['reason']}")
+    elif for_the_first_time:
+        say(f"{package} is ready after {duration(float(str(outcome['seconds'])))}")
+    return outcome
+
+
+def say(text: str) -> None:
+    print(f"setup: {text}", flush=True)
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def is_first(package: str) -> bool:
+    """Whether nothing of it was ever built here, or tried."""
+    tried = {entry["package"]: entry["status"] for entry in results()} if results_path().exists() else {}
+    return tried.get(package, "built") == "built" and not (results_path().parent / package).exists()
+
+
+def cost_s(package: str) -> int:
+    """What its manifest says that the first build takes on two cores, after those that are quicker."""
+    (declared,) = [manifest["package"] for manifest, _ in manifests() if manifest["package"]["name"] == package]
+    return int(declared.get("metadata", {}).get("build", {}).get("seconds", FEW_SECONDS))
 
 
 def results_path() -> Path:
@@ -76,28 +122,21 @@ def manifests() -> list[tuple[dict[str, Any], Path]]:
     return [(tomllib.loads(path.read_text()), path) for path in paths]
 
 
-def cargo(action: str, *packages: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
-    command = {
-        "build": ["build"],
-        "lint": ["clippy", "--all-targets"],
-        "test": ["test"],
-    }[action]
+def cargo(action: str, *packages: str) -> subprocess.CompletedProcess[bytes]:
+    command = {"lint": ["clippy", "--all-targets"], "test": ["test"]}[action]
     denied = ["--", "--deny", "warnings"] if action == "lint" else []
     return subprocess.run(
         ["cargo", *command, "--release", "--locked", "--quiet", *(f"--package={name}" for name in packages), *denied],
         cwd=ROOT,
-        text=True,
-        stderr=subprocess.PIPE if capture else None,
+        env={**os.environ, **compiler_cache()},
         check=False,
     )
 
 
 def executable_packages() -> list[str]:
     """Packages of `workers/` and `observers/` that are executables, the quickest to build first."""
-    executables = [
-        (manifest["package"]["name"], path) for manifest, path in manifests() if is_executable(manifest, path)
-    ]
-    return [name for name, _ in sorted(executables, key=lambda entry: (entry[1].parent / "build.rs").exists())]
+    executables = [manifest["package"]["name"] for manifest, path in manifests() if is_executable(manifest, path)]
+    return sorted(executables, key=lambda package: (cost_s(package), package))
 
 
 def is_executable(manifest: dict[str, Any], path: Path) -> bool:
@@ -108,12 +147,63 @@ def is_executable(manifest: dict[str, Any], path: Path) -> bool:
 
 def build(package: str) -> dict[str, object]:
     begin = time.monotonic()
-    process = cargo("build", package, capture=True)
+    status, log = compiled(package)
     result: dict[str, object] = {"status": "built", "reason": None, "seconds": round(time.monotonic() - begin, 1)}
-    if process.returncode != 0:
-        sys.stderr.write(process.stderr)
-        result |= {"status": "left_out", "reason": reason(process.stderr)}
+    if status != 0:
+        sys.stderr.write(log)
+        result |= {"status": "left_out", "reason": reason(log)}
     return result
+
+
+def compiled(package: str) -> tuple[int, str]:
+    """Builds it, and shows how far cargo is; gives cargo's exit status, and its words but for those of its own work."""
+    bar = {"CARGO_TERM_PROGRESS_WHEN": "always", "CARGO_TERM_PROGRESS_WIDTH": "80", "CARGO_TERM_COLOR": "never"}
+    command = ["cargo", "build", "--release", "--locked", f"--package={package}"]
+    progress, log = Progress(package), []
+    with subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, **compiler_cache(), **bar}, stderr=subprocess.PIPE, text=True
+    ) as cargo_build:
+        assert cargo_build.stderr is not None
+        for line in cargo_build.stderr:  # a bar ends with a return, which is the end of a line too
+            if bar_shown := BAR.search(line):
+                progress.show(int(bar_shown["done"]), int(bar_shown["all"]))
+            elif (text := line.replace("\x1b[K", "")).strip() and STATUS.match(text) is None:
+                log.append(text)
+        progress.clear()
+    return cargo_build.returncode, "".join(log)
+
+
+class Progress:
+    """How far a build is: a line that is written over on a terminal, else one a minute."""
+
+    def __init__(self, package: str) -> None:
+        self.package, self.begin_s, self.told_s = package, time.monotonic(), 0.0
+
+    def show(self, done: int, of: int) -> None:
+        """So many of so many crates are done."""
+        passed_s = time.monotonic() - self.begin_s
+        text = f"setup: {self.package}: {done} of {of} crates after {passed_s:.0f} s"
+        if sys.stderr.isatty():
+            print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+        elif passed_s - self.told_s >= BETWEEN_LINES_S:
+            self.told_s = passed_s
+            print(text, flush=True)
+
+    def clear(self) -> None:
+        """The line ends: what follows takes its place."""
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def compiler_cache() -> dict[str, str]:
+    """Has sccache keep what is compiled, where it is installed and `RUSTC_WRAPPER` does not say otherwise."""
+    if "RUSTC_WRAPPER" in os.environ or shutil.which("sccache") is None:
+        return {}
+    return {
+        "RUSTC_WRAPPER": "sccache",
+        "CMAKE_C_COMPILER_LAUNCHER": "sccache",
+        "CMAKE_CXX_COMPILER_LAUNCHER": "sccache",
+    }
 
 
 def reason(log: str) -> str:
@@ -132,7 +222,9 @@ def write_results(outcomes: dict[str, dict[str, object]]) -> None:
         folder = "workers" if package.startswith(WORKER_PREFIX) else "observers"
         kept[package] = {"worker": name, "package": package, "folder": f"{folder}/{name.replace('-', '_')}", **result}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"workers": [kept[name] for name in sorted(kept)]}, indent=2) + "\n")
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(json.dumps({"workers": [kept[name] for name in sorted(kept)]}, indent=2) + "\n")
+    partial.replace(path)  # whoever measures meanwhile reads it whole
 
 
 if __name__ == "__main__":
