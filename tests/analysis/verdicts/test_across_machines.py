@@ -134,7 +134,9 @@ def test_a_bound_is_decided_by_machines_and_not_by_their_trials() -> None:
     assert alone.result.judgement is Judgement.HOLDS
 
 
-@pytest.mark.parametrize(("blocks", "apart"), [((3, 3, 3, 3), 0.0), ((3, 3, 3, 3), 0.1), ((6, 4, 2), 0.05)])
+@pytest.mark.parametrize(
+    ("blocks", "apart"), [((3, 3, 3, 3), 0.0), ((3, 3, 3, 3), 0.1), ((6, 4, 2), 0.05), ((30, 2, 2, 2), 0.02)]
+)
 def test_equal_sides_differ_in_five_percent_of_fleets(blocks: tuple[int, ...], apart: float) -> None:
     rng, errors, repeats = np.random.default_rng(9), 0, 300
     for _ in range(repeats):

@@ -1,6 +1,6 @@
 """How often chance alone makes two equal series differ significantly: campaigns of a middleware against itself.
 
-The trials of one experiment, in the order in which they ran, are split into two series, two by two as blocks are, and
+The trials of one experiment, in the order in which they ran on a machine, are split into two series, two by two, and
 compared as any two middlewares are. Of such comparisons at most one in twenty may find a difference.
 """
 
@@ -19,12 +19,14 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.difference import Difference, NoDifference, difference_of_shares, ratio
 from middlemark.analysis.verdicts.judge import direction
-from middlemark.analysis.verdicts.values import Block, BlockValues
+from middlemark.analysis.verdicts.values import Block, BlockValues, Counts, Machines, counts_by_machine
 from middlemark.plan import Experiment
 from middlemark.suite.metrics import Metric
 
 BOUND = 1 - CONFIDENCE
 T = TypeVar("T")
+Sides = tuple[Mapping[int, T], Mapping[int, T], Machines]
+"""What both sides measured, and the test-bed of each pair."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +58,30 @@ class ChanceRate:
         return self.interval[0] <= BOUND
 
 
-def campaigns(values: Mapping[Block, T], blocks: int, seed: int) -> list[tuple[dict[int, T], dict[int, T]]]:
-    """The trials assigned to two sides: who of each two goes where is drawn; what is left over stays out."""
-    ordered = [values[block] for block in sorted(values)]
+def campaigns(values: Mapping[Block, T], machines: Machines, blocks: int, seed: int) -> list[Sides[T]]:
+    """The trials assigned to two sides: who of each pair goes where is drawn; what is left over stays out."""
+    paired = _pairs(values, machines)
     rng = np.random.default_rng(seed)
-    assigned = []
-    for begin in range(0, len(ordered) - 2 * blocks + 1, 2 * blocks):
-        portion = ordered[begin : begin + 2 * blocks]
-        drawn = [rng.permutation([2 * place, 2 * place + 1]) for place in range(blocks)]
-        first, second = ({n: portion[place[side]] for n, place in enumerate(drawn)} for side in (0, 1))
-        assigned.append((first, second))
+    assigned: list[Sides[T]] = []
+    for begin in range(0, len(paired) - blocks + 1, blocks):
+        portion = paired[begin : begin + blocks]
+        drawn = [rng.permutation(2) for _ in portion]
+        first, second = ({n: portion[n][1][order[side]] for n, order in enumerate(drawn)} for side in (0, 1))
+        assigned.append((first, second, {n: name for n, (name, _) in enumerate(portion) if name}))
     return assigned
+
+
+def _pairs(values: Mapping[Block, T], machines: Machines) -> list[tuple[str, tuple[T, T]]]:
+    """Each two trials that followed one another on one machine, with its name."""
+    waiting: dict[str, T] = {}
+    paired = []
+    for block in sorted(values):
+        name = machines.get(block, "")
+        if name in waiting:
+            paired.append((name, (waiting.pop(name), values[block])))
+        else:
+            waiting[name] = values[block]
+    return paired
 
 
 def chance_rates(
@@ -103,15 +118,22 @@ def _verdicts(
     """Of each campaign whether its sides differ; None where nothing varies, and so nothing was tested."""
     key = metric.key(stream or "")
     if metric.is_share:
-        assigned = campaigns(candidate.counted.get(key, {}), blocks, seed)
-        return [
-            None
-            if not any(lost for side in sides for lost, _ in side.values())
-            else _differs(difference_of_shares(*sides))
-            for sides in assigned
-        ]
-    values = campaigns(candidate.by_block.get(key, {}), blocks, seed)
-    return [_differs(ratio(BlockValues(first), BlockValues(second), paired=True)) for first, second in values]
+        shares = campaigns(candidate.counted.get(key, {}), candidate.machines, blocks, seed)
+        return [_share_differs(*sides) if _any_lost(*sides) else None for sides in shares]
+    values = campaigns(candidate.by_block.get(key, {}), candidate.machines, blocks, seed)
+    return [
+        _differs(ratio(BlockValues(first, machines=names), BlockValues(second, machines=names), paired=True))
+        for first, second, names in values
+    ]
+
+
+def _any_lost(first: Counts, second: Counts, _: Machines) -> bool:
+    return any(lost for side in (first, second) for lost, _ in side.values())
+
+
+def _share_differs(first: Counts, second: Counts, machines: Machines) -> bool | None:
+    sides = (counts_by_machine(first, machines), counts_by_machine(second, machines))
+    return _differs(difference_of_shares(*sides, of_machines=len(set(machines.values())) > 1))
 
 
 def _differs(difference: Difference | NoDifference) -> bool | None:

@@ -26,7 +26,7 @@ class BoundTest(StrEnum):
     """How a metric was tested against a bound, in the words of the report."""
 
     VALUES = "trials against the bound, Student's t over logarithms"
-    MACHINES = "machines against the bound, combined as random effects"
+    MACHINES = "machines against the bound, one value each (Student's t)"
     MEDIAN = "median of trials, interval between order statistics"
     SHARE = "share of all messages, Clopper and Pearson's interval for trials as clusters (Korn and Graubard)"
     POOLED = "percentile pooled over all trials' messages, by inversion of its test"

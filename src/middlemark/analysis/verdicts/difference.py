@@ -52,7 +52,7 @@ class Test(StrEnum):
     SIGNED_RANKS = "ratios paired by block, Hodges-Lehmann estimate with the signed-rank test's interval"
     PAIRED_T = "ratios paired by block, Student's t over their logarithms"
     WELCH = "ratio of trials that share no block, Welch's t over logarithms"
-    MACHINES = "ratios of machines, combined as random effects (DerSimonian and Laird, Hartung and Knapp's interval)"
+    MACHINES = "ratios of machines, one value each (Student's t)"
     INTERVALS = "ratio of percentiles pooled over all trials' messages, from the intervals of both (MOVER)"
     SHARES = "difference of two shares, from the intervals of both (Newcombe's hybrid, Korn and Graubard's ends)"
     NEXT_RUN = "ratio of a run to the runs of the base, Student's prediction interval of logarithms of runs' estimates"

@@ -12,11 +12,13 @@ import typer
 
 from middlemark.cli import arguments
 from middlemark.cli.boundary import say
+from middlemark.cli.measure.fleet import FleetAddress, TlsAuthority, TlsCertificate, TlsKey, fleet_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from middlemark.analysis.compare.selftest import ChanceRate
+    from middlemark.campaign.fleet.blocks import Connect
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
@@ -39,10 +41,15 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The run folder, in place of runs/selftest-<time>.")
     ] = None,
+    fleet: FleetAddress = None,
+    tls_ca_file: TlsAuthority = None,
+    tls_cert: TlsCertificate = None,
+    tls_key: TlsKey = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Check that comparing a middleware with itself finds a difference in at most 5 % of cases."""
-    folder = stored or _run(middleware, 2 * campaigns * blocks, out, as_json)
+    connect = fleet_at(fleet, (tls_ca_file, tls_cert, tls_key))
+    folder = stored or _run(middleware, 2 * campaigns * blocks, out, as_json, connect)
     rates = _rates(folder, blocks)
     if as_json:
         from middlemark.report.conclusions.comparison import selftest_data
@@ -57,13 +64,13 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     _check(rates)
 
 
-def _run(middleware: str, trials: int, out: Path | None, as_json: bool) -> Path:
+def _run(middleware: str, trials: int, out: Path | None, as_json: bool, connect: "Connect | None") -> Path:
     from middlemark.campaign.order import order_suite
     from middlemark.cli.measure.run import carry_out, new_folder
     from middlemark.suite import load_suite
 
     path = out or new_folder("selftest")
-    carry_out(path, order_suite(load_suite("selftest"), [f"middleware={middleware}"], trials), as_json)
+    carry_out(path, order_suite(load_suite("selftest"), [f"middleware={middleware}"], trials), as_json, connect)
     return path
 
 
