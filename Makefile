@@ -37,6 +37,7 @@ $(STAMPS)/python: setup/requirements/run.txt setup/requirements/dev.txt pyprojec
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r setup/requirements/dev.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python setup/pages/man.py $(VENV)/share/man/man1
 	@touch $@
 
 $(STAMPS)/sbom-python: setup/requirements/sbom.txt $(STAMPS)/python
@@ -174,7 +175,7 @@ papers: setup ## write the documentation of published evaluations again; RUNS="F
 	$(BIN)/python setup/pages/papers.py $(RUNS)
 
 requirements: ## pin the Python requirements again (needs uv)
-	cd setup/requirements && for set in run dev sbom; do \
+	cd setup/requirements && for set in run dev sbom image; do \
 		uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url $$set.in -o $$set.txt || exit 1; done
 
 sbom: setup $(STAMPS)/sbom-python ## bills of materials in CycloneDX, of the Python package and of each worker and observer: target/sbom

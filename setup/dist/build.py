@@ -57,6 +57,7 @@ def main() -> int:
     programs = list(built_programs())
     stage_front()
     stage_programs(programs)
+    stage_manual()
     wheel = build_wheel(platform_tag(programs))
     print(f"dist: {wheel} ({wheel.stat().st_size / 1e6:.0f} MB)")
     return 0
@@ -102,6 +103,11 @@ def stage_programs(programs: list[Program]) -> None:
     (native / BUILD_RECORD).write_text(json.dumps({"workers": entries}, indent=2) + "\n")
 
 
+def stage_manual() -> None:
+    """Where `man` looks beside the programs on the path."""
+    subprocess.run([sys.executable, ROOT / "setup/pages/man.py", STAGE / "man"], check=True)
+
+
 def strip(program: Path, copy: Path) -> None:
     """Without the lines of the source that debuggers need: nine tenths of its size."""
     subprocess.run(["strip", "--strip-debug", "-o", copy, program], check=True)
@@ -133,7 +139,8 @@ def platform_tag(programs: list[Program]) -> str:
 
 
 def build_wheel(tag: str) -> Path:
-    (STAGE / "setup.cfg").write_text(f"[bdist_wheel]\nplat_name = {tag}\n")
+    settings = f"[bdist_wheel]\nplat_name = {tag}\n[options.data_files]\nshare/man/man1 = man/*.1\n"
+    (STAGE / "setup.cfg").write_text(settings)
     shutil.rmtree(WHEELS, ignore_errors=True)
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", WHEELS, STAGE],

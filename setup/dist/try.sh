@@ -54,10 +54,7 @@ try() {
   cp -L /etc/resolv.conf "$folder/$1/etc/resolv.conf"
   chroot "$folder/$1" apt-get update -qq
   # Each line is a set of packages that one release has and another may not.
-  in_root "$1" python3 -c 'from middlemark.worker.executables import builds
-for build in builds():
-    for names in build.packages: print(*names)
-    if build.programs: print(*build.programs)' | while read -r -a packages; do
+  in_root "$1" python3 - < setup/dist/system_packages.py | while read -r -a packages; do
     chroot "$folder/$1" apt-get install -qqy --no-install-recommends "${packages[@]}" < /dev/null || say "$1 has no ${packages[*]}"
   done
   quick "$1" whole

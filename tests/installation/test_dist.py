@@ -78,3 +78,8 @@ def test_the_tag_is_the_newest_version_that_is_loaded() -> None:
     major, minor = needed_c_library(Path(shutil.which("true") or ""))
     assert (major, minor) >= (2, 3)
     assert major == 2
+
+
+def test_an_installed_wheel_has_a_manual_page_where_man_looks(wheel: Path) -> None:
+    pages = {Path(name).name for name in zipfile.ZipFile(wheel).namelist() if "data/share/man/man1/" in name}
+    assert {"middlemark.1", "middlemark-run.1"} <= pages
