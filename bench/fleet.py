@@ -109,7 +109,7 @@ class StandIn:
     async def cancel(self, _: Sequence[object]) -> None:
         """Nothing is under way."""
 
-    def submit(self, function: Callable[..., object], first: str, second: object, **_: object) -> Done:
+    def submit(self, function: Callable[..., object], first: str, second: object, *_: object, **__: object) -> Done:
         """A task: a block, or a piece of one."""
         if function is testbed.piece:
             return Done(lambda: _piece(first, cast("int", second)))

@@ -4,19 +4,25 @@ import hashlib
 import io
 import os
 import shutil
+import subprocess
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from fleets import MIDDLEMARK
+from middlemark.campaign import store
 from middlemark.campaign.packing import pack, unpack_run
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady, MiddlemarkError, StoreError, UsageError
 from middlemark.results.run_folder import RunFolder
+from object_stores import URL, ObjectStore, object_store
 from shared_runs import GOLDEN
 
 RUN = GOLDEN / "run-format-1"
+PACKED = f"{URL}/of/quick.tar"
 
 
 @pytest.fixture
@@ -144,3 +150,51 @@ def test_the_commands_say_what_was_made(run: Path, tmp_path: Path, monkeypatch: 
     assert "runs/run" in unpacked.stdout
     assert "not checked" in unpacked.stderr
     assert content(tmp_path / "runs" / "run") == content(run)
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> Iterator[ObjectStore]:
+    with object_store(tmp_path) as started:
+        yield started
+
+
+def middlemark(objects: ObjectStore, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """The program, which is told of the store as its users tell it."""
+    environment = {**os.environ, **objects.environment}
+    command = (*MIDDLEMARK, *map(str, words))
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+
+
+def test_a_run_goes_to_s3_and_comes_from_it(objects: ObjectStore, run: Path, tmp_path: Path) -> None:
+    packed = middlemark(objects, "pack", run, PACKED)
+    assert packed.returncode == 0, packed.stderr
+    assert sorted(objects.names()) == ["of/quick.tar", "of/quick.tar.sha256"]
+    unpacked = middlemark(objects, "unpack", PACKED, tmp_path / "again")
+    assert (unpacked.returncode, unpacked.stderr) == (0, "")
+    assert content(tmp_path / "again") == content(run)
+
+
+def test_what_was_changed_in_s3_is_refused(objects: ObjectStore, run: Path, tmp_path: Path) -> None:
+    middlemark(objects, "pack", run, PACKED)
+    objects.write("of/quick.tar", b"something else")
+    unpacked = middlemark(objects, "unpack", PACKED, tmp_path / "again")
+    assert (unpacked.returncode, "not what was packed" in unpacked.stderr) == (3, True)
+    assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize("url", ["s3://no-such-bucket/quick.tar", f"{URL}/none.tar"])
+def test_what_is_not_in_s3_is_told_by_its_url(objects: ObjectStore, tmp_path: Path, url: str) -> None:
+    unpacked = middlemark(objects, "unpack", url, tmp_path / "again")
+    assert unpacked.returncode == 3
+    assert url in unpacked.stderr
+    assert "Traceback" not in unpacked.stderr
+
+
+def test_what_is_removed_of_a_store_is_what_begins_so_and_nothing_else(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    for name in ("mine-1.tar", "mine-2.tar", "other.tar"):
+        store.put(Path(os.devnull), store.location_in(f"{shared}/", name))
+    store.remove_all(str(shared), "mine-")
+    assert [path.name for path in shared.iterdir()] == ["other.tar"]
+    store.remove(f"{shared}/mine-1.tar")

@@ -97,12 +97,12 @@ class Campaign:
     """None where the run is new."""
     elsewhere: TestBeds | None = None
     """Where its blocks are measured; None where that is this machine."""
+    disturbed: dict[str, int] = field(default_factory=dict)
+    """By trial that was disturbed at its last attempt: how many attempts it has had."""
     _refused: dict[tuple[str, Observation | None], NotApplicable] = field(default_factory=dict)
     """By experiment and observation: what can't be done holds for all their trials."""
     _outcomes: dict[str, str] = field(default_factory=dict)
     """By trial."""
-    _disturbed: dict[str, int] = field(default_factory=dict)
-    """By trial that was disturbed at its last attempt: how many attempts it has had."""
     _results: dict[str, StoredResult] = field(default_factory=dict)
     """By trial; of those that were looked at to decide on further ones."""
 
@@ -120,7 +120,7 @@ class Campaign:
                 await self.run_planned()
                 while self._extend():
                     await self.run_planned()
-                await self._run_all(self._to_repeat())
+                await self._repeat(self._to_repeat())
             except asyncio.CancelledError:
                 self.progress.campaign_finished(self._outcomes.values(), interrupted=True)
                 raise Interrupted(
@@ -134,7 +134,14 @@ class Campaign:
         if self.elsewhere is None:
             await self._run_all(self._to_run())
         else:
-            await self._have_measured(self.elsewhere, self._to_run())
+            await self._have_measured(self.elsewhere, self._whole_blocks(self._to_run()), {})
+
+    async def _repeat(self, trials: list[Trial]) -> None:
+        """Runs these disturbed trials once more; on a fleet, where the rest of their block was measured."""
+        if self.elsewhere is None:
+            await self._run_all(trials)
+        elif trials:
+            await self._have_measured(self.elsewhere, trials, {trial.id: self.disturbed[trial.id] for trial in trials})
 
     def _to_run(self) -> list[Trial]:
         return [trial for trial in self.manifest.trials if not self._is_stored(trial)]
@@ -142,9 +149,9 @@ class Campaign:
     def _to_repeat(self) -> list[Trial]:
         """The few trials that were disturbed at each attempt: once more, when a neighbour may have ended its work."""
         repeats = self.resources.bounds.repeats
-        disturbed = [trial for trial in self.manifest.trials if self._disturbed.get(trial.id) == 1 + repeats]
+        disturbed = [trial for trial in self.manifest.trials if self.disturbed.get(trial.id) == 1 + repeats]
         most = max(1, LAST_ATTEMPTS_SHARE * len(self.manifest.trials))
-        return disturbed if repeats and self.elsewhere is None and len(disturbed) <= most else []
+        return disturbed if repeats and len(disturbed) <= most else []
 
     def _extend(self) -> bool:
         """Plans further trials from the results of the stored ones; gives whether there are any.
@@ -174,16 +181,16 @@ class Campaign:
 
     def _remember(self, record: TrialRecord) -> None:
         self._outcomes[record.trial.id] = record.outcome.kind
-        self._disturbed.pop(record.trial.id, None)
+        self.disturbed.pop(record.trial.id, None)
         if _is_disturbed(record):
-            self._disturbed[record.trial.id] = record.attempt
+            self.disturbed[record.trial.id] = record.attempt
         if isinstance(record.outcome, NotApplicable):
             self._refused[_kind(record.trial)] = record.outcome
 
     async def _run_all(self, trials: list[Trial]) -> None:
         for index, trial in enumerate(trials):
             begin_ns = time.monotonic_ns()
-            refusal, earlier = self._refused.get(_kind(trial)), self._disturbed.get(trial.id, 0)
+            refusal, earlier = self._refused.get(_kind(trial)), self.disturbed.get(trial.id, 0)
             finished = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
             finished = _repeated(self._with_differences(finished), earlier)
             self.run_folder.trial(trial.id).finish(finished.record)
@@ -191,16 +198,19 @@ class Campaign:
             took_ns = time.monotonic_ns() - begin_ns
             self.progress.learn_cost(finished, took_ns // (finished.record.attempt - earlier))
             remaining = (later for later in trials[index + 1 :] if _kind(later) not in self._refused)
-            self.progress.trial_finished(finished, took_ns, remaining)
+            self.progress.trial_finished(finished, took_ns, self.progress.left_s(remaining))
 
-    async def _have_measured(self, elsewhere: TestBeds, trials: list[Trial]) -> None:
-        """Has blocks measured on other machines; one of which a part is stored as a whole, as its trials are pairs."""
+    def _whole_blocks(self, trials: list[Trial]) -> list[Trial]:
+        """All trials of the blocks of these: on a fleet a block is measured as a whole, as its trials are pairs."""
         lacking = {trial.block for trial in trials}
-        whole = [trial for trial in self.manifest.trials if trial.block in lacking]
-        rest = {trial.id: trial for trial in whole}
+        return [trial for trial in self.manifest.trials if trial.block in lacking]
+
+    async def _have_measured(self, elsewhere: TestBeds, trials: list[Trial], disturbed: dict[str, int]) -> None:
+        """Has trials measured on other machines, a block at a time."""
+        rest = {trial.id: trial for trial in trials}
         n_written = len(self.manifest.testbeds)
         try:
-            async for block in elsewhere.measured(self.manifest, whole):
+            async for block in elsewhere.measured(self.manifest, trials, disturbed):
                 self._know(block)
                 if len(self.manifest.testbeds) > GROWTH * n_written:
                     n_written = self._write_testbeds()
@@ -223,9 +233,12 @@ class Campaign:
 
     def _tell(self, block: MeasuredBlock, remaining: list[Trial]) -> None:
         took_ns = block.took_ns // len(block.records)
-        for record in block.records:
-            self.progress.learn_cost(FinishedTrial(record), took_ns)
-            self.progress.trial_finished(FinishedTrial(record), took_ns, remaining)
+        finished = [FinishedTrial(record) for record in block.records]
+        for trial in finished:
+            self.progress.learn_cost(trial, took_ns)
+        left_s = self.progress.left_s(remaining)
+        for trial in finished:
+            self.progress.trial_finished(trial, took_ns, left_s)
 
     def _with_differences(self, finished: FinishedTrial) -> FinishedTrial:
         if self.resumed is None or not self.resumed.differences:
@@ -240,7 +253,7 @@ class Campaign:
 
     async def _until_undisturbed(self, trial: Trial) -> FinishedTrial:
         """Repeats a trial that the machine disturbed, and no other: a failure is a result."""
-        attempt = 1 + self._disturbed.get(trial.id, 0)
+        attempt = 1 + self.disturbed.get(trial.id, 0)
         while True:
             self.progress.trial_started(trial, attempt)
             folder = self.run_folder.trial(trial.id)

@@ -1,7 +1,7 @@
 """A run as one file: packed with a digest that is of its content alone, unpacked whole or not at all.
 
 Only regular files are packed and unpacked, under the names that a run's files have; nothing in an archive is trusted.
-The file may lie in an object store, which `fsspec` reaches by its URL.
+The file may lie in a `store`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from middlemark.campaign import store
 from middlemark.errors import EnvironmentNotReady, StoreError, UsageError
 from middlemark.results.digest import file_digest
 from middlemark.results.files import (
@@ -32,7 +32,6 @@ from middlemark.results.run_folder import RunFolder
 from middlemark.testbed.processes.archive import MOST_BYTES, MOST_HEADER_BYTES, Refused, unpack
 
 UNPACKED_WITHIN_S: Final = 3600.0
-PIECE_BYTES: Final = 4 << 20
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}"
 _FILE: Final = re.compile(rf"({_NAME}/){{0,3}}{_NAME}", re.ASCII)
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -45,11 +44,11 @@ def pack(run: RunFolder, target: str) -> str:
     """
     run.read_outline()
     with run.locked(), tempfile.TemporaryDirectory(prefix="middlemark-pack-") as folder:
-        if is_url(target):
+        if store.is_url(target):
             packed = Path(folder, "run.tar")
             digest = _packed(run, packed)
-            _upload(packed, target)
-            _upload(write_text(Path(folder, "sha256"), _line(digest, target)), f"{target}.sha256")
+            store.put(packed, target)
+            store.put(write_text(Path(folder, "sha256"), _line(digest, target)), f"{target}.sha256")
         else:
             digest = _packed(run, Path(target))
             write_text(Path(f"{target}.sha256"), _line(digest, target))
@@ -65,18 +64,13 @@ def unpack_run(source: str, into: Path, expected: str | None = None) -> str | No
         raise StoreError(into, "it is there already", "name another folder")
     with tempfile.TemporaryDirectory(prefix="middlemark-unpack-") as folder:
         beside = f"{source}.sha256"
-        packed = _downloaded(source, Path(folder, "run.tar")) if is_url(source) else Path(source)
+        packed = store.fetch(source, Path(folder, "run.tar"), MOST_BYTES) if store.is_url(source) else Path(source)
         digest = expected if expected is not None else _stored_digest(beside, Path(folder, "sha256"))
         if digest is not None and _DIGEST.fullmatch(digest) is None:
             raise UsageError(f"{digest!r} is no SHA-256", remedy="64 digits and small letters up to f")
         _check_digest(packed, digest)
         _unpacked(packed, into)
     return digest
-
-
-def is_url(text: str) -> bool:
-    """Whether it names something by a URL rather than by a path."""
-    return "://" in text
 
 
 def _packed(run: RunFolder, target: Path) -> str:
@@ -118,7 +112,7 @@ def _check_digest(packed: Path, digest: str | None) -> None:
 
 def _stored_digest(beside: str, into: Path) -> str | None:
     try:
-        path = _downloaded(beside, into, MOST_HEADER_BYTES) if is_url(beside) else Path(beside)
+        path = store.fetch(beside, into, MOST_HEADER_BYTES) if store.is_url(beside) else Path(beside)
         with opened_regular(path) as file:
             return os.read(file, 64).decode("ascii", "replace")
     except (EnvironmentNotReady, StoreError):
@@ -144,43 +138,3 @@ def _unpacked(packed: Path, into: Path) -> None:
         raise StoreError(packed, f"it is no packed run: {refused}", "pack one with `middlemark pack`") from refused
     finally:
         shutil.rmtree(arriving, ignore_errors=True)
-
-
-def _upload(path: Path, url: str) -> None:
-    with _reaching(url) as (store, name), store.open(name, "wb") as remote, path.open("rb") as local:
-        shutil.copyfileobj(local, remote, PIECE_BYTES)
-
-
-def _downloaded(url: str, into: Path, most_bytes: int = MOST_BYTES) -> Path:
-    left_bytes = most_bytes
-    with _reaching(url) as (store, name), store.open(name, "rb") as remote, into.open("wb") as local:
-        while piece := remote.read(PIECE_BYTES):
-            left_bytes -= len(piece)
-            if left_bytes < 0:
-                raise EnvironmentNotReady(
-                    f"{url} has more than {most_bytes} bytes, and a run has not", remedy="name a packed run"
-                )
-            local.write(piece)
-    return into
-
-
-@contextmanager
-def _reaching(url: str) -> Iterator[tuple[Any, str]]:
-    """The store of a URL, and the name in it."""
-    try:
-        from fsspec.core import url_to_fs  # noqa: PLC0415 - only who names a URL needs it
-    except ImportError as error:
-        raise EnvironmentNotReady(
-            f"{url} needs `fsspec`, which is not installed", remedy="pip install 'middlemark[store]'"
-        ) from error
-    try:
-        yield url_to_fs(url)
-    except EnvironmentNotReady:
-        raise
-    except ImportError as error:
-        raise EnvironmentNotReady(f"{url} can't be reached: {error}", remedy="install what it names") from error
-    except Exception as error:  # each store has errors of its own
-        reason = str(error) or type(error).__name__
-        raise EnvironmentNotReady(
-            f"{url} can't be read or written: {reason}", remedy="check the URL, and who may use the store"
-        ) from error

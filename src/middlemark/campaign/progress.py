@@ -67,7 +67,11 @@ class Progress:
             self._fixed_costs_ns += took_ns - stated_ns
             self._n_fixed_costs += 1
 
-    def trial_finished(self, finished: FinishedTrial, took_ns: int, remaining: Iterable[Trial]) -> None:
+    def left_s(self, remaining: Iterable[Trial]) -> float:
+        """How long these trials will take."""
+        return campaign_duration_ns(list(remaining), fixed_cost_ns=self._fixed_cost_ns()) / 1e9
+
+    def trial_finished(self, finished: FinishedTrial, took_ns: int, left_s: float) -> None:
         """It is stored."""
         record = finished.record
         self.observer.observe(
@@ -78,7 +82,7 @@ class Progress:
                 detail=record.outcome.detail,
                 headline=finished.headline,
                 seconds=took_ns / 1e9,
-                seconds_left=campaign_duration_ns(list(remaining), fixed_cost_ns=self._fixed_cost_ns()) / 1e9,
+                seconds_left=left_s,
             )
         )
 

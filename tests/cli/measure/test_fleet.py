@@ -1,10 +1,13 @@
-"""What the command line says of a fleet's certificates."""
+"""What the command line says of a fleet: of its certificates, and of how blocks come back."""
 
+import re
 from pathlib import Path
 
 import dask.config
 import pytest
+from typer.testing import CliRunner
 
+from middlemark.cli.main import app
 from middlemark.cli.measure.fleet import security
 from middlemark.errors import UsageError
 
@@ -54,3 +57,16 @@ def test_an_address_of_tls_without_certificates_is_refused() -> None:
 def test_certificates_of_dask_s_own_configuration_are_left_to_it() -> None:
     with dask.config.set({"distributed.comm.tls.ca-file": "ca.pem"}):
         assert security(TLS, None, None, None) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--through", "/shared"], "none is named"),
+        (["--through", "shared", "--fleet", "tcp://127.0.0.1:9"], "whole path"),
+    ],
+)
+def test_blocks_come_back_only_through_what_every_test_bed_finds(words: list[str], reason: str) -> None:
+    ended = CliRunner().invoke(app, ["run", "quick", *words])
+    assert isinstance(ended.exception, UsageError)
+    assert re.search(reason, str(ended.exception))

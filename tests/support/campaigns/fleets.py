@@ -88,7 +88,7 @@ def fleet(folder: Path, *names: str, tls: tuple[str, ...] = ()) -> Iterator[Test
     with log, subprocess.Popen((*command, *options, *protocol), stdout=log, stderr=log, env=environment) as scheduler:
         made = None
         try:
-            until(told.exists, "the scheduler does not come up")
+            until(lambda: told.exists() and told.read_text().endswith("}"), "the scheduler does not come up")
             address = json.loads(told.read_text())["address"]
             made = TestFleet(folder, scheduler, address, tls)
             for name in names:

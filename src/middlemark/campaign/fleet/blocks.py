@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -32,8 +32,14 @@ class MeasuredBlock:
 class TestBeds(Protocol):
     """Measures blocks, each as a whole on one machine."""
 
-    def measured(self, manifest: Manifest, trials: Sequence[Trial]) -> AsyncIterator[MeasuredBlock]:
-        """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came."""
+    def measured(
+        self, manifest: Manifest, trials: Sequence[Trial], disturbed: Mapping[str, int]
+    ) -> AsyncIterator[MeasuredBlock]:
+        """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came.
+
+        Where `disturbed` has how many attempts these trials have had, each gets one more attempt, on the test-bed that
+        measured its block; where that has gone, or can't, the trial stays as it is.
+        """
         ...
 
     async def leave(self, manifest: Manifest, trials: Sequence[Trial]) -> int:

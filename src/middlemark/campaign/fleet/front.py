@@ -7,10 +7,11 @@ fails again and again ends the campaign, as another attempt would not mend it.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
@@ -18,6 +19,7 @@ from typing import Any, Final, cast
 from distributed import Client, Future, KilledWorker, Security
 from distributed.client import FutureCancelledError
 
+from middlemark.campaign import store
 from middlemark.campaign.fleet import detached, testbed
 from middlemark.campaign.fleet.blocks import MeasuredBlock
 from middlemark.campaign.fleet.parcel import Parcel, arriving, stored, unpacked
@@ -70,6 +72,9 @@ class Attempts:
 @dataclass(frozen=True)
 class _HandedOut:
     trials: Sequence[Trial]
+    places: frozenset[str]
+    """The addresses of the test-beds that may measure them."""
+    disturbed: Mapping[str, int]
     at_ns: int
 
     @property
@@ -91,27 +96,32 @@ class Front:
     """By which the fleet knows the run: of its events, and of the blocks that a front left behind."""
     attempts: Attempts = field(default_factory=Attempts)
 
-    async def measured(self, manifest: Manifest, trials: Sequence[Trial]) -> AsyncIterator[MeasuredBlock]:
-        """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came."""
-        await self.roster.joined(manifest)
-        under_way = await self._taken_up(manifest, trials)
+    async def measured(
+        self, manifest: Manifest, trials: Sequence[Trial], disturbed: Mapping[str, int]
+    ) -> AsyncIterator[MeasuredBlock]:
+        """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came.
+
+        Trials that are `disturbed` get one more attempt, each on the test-bed that measured it, or stay as they are.
+        """
+        under_way = {} if disturbed else await self._taken_up(manifest, trials)
         out = {order.block for order in under_way.values()}
         waiting = deque(block for block in _blocks(trials) if block[0].block not in out)
         with arriving(self.run) as folder:
             try:
                 while waiting or under_way:
                     fit = await self.roster.fit(manifest)
-                    while waiting and len(under_way) < len(fit):
-                        block = waiting.popleft()
-                        places = self._places(manifest, block, fit)
-                        under_way[self._submitted(manifest, block, places)] = _HandedOut(block, time.monotonic_ns())
+                    waiting.extendleft(await self._recalled(under_way, fit))
+                    while waiting and (disturbed or len(under_way) < len(fit)):
+                        order = self._ordered(manifest, waiting.popleft(), fit, disturbed)
+                        if order.places:
+                            under_way[self._submitted(manifest, order)] = order
                     for future in await ended(list(under_way)):
                         order = under_way.pop(future)
                         measured = await self._fetched(future, order, folder, len(fit))
-                        if measured is None:
-                            waiting.appendleft(order.trials)
-                        else:
+                        if measured is not None:
                             yield measured
+                        elif not disturbed:
+                            waiting.appendleft(order.trials)
             finally:
                 await self.roster.client.cancel(list(under_way))
 
@@ -119,52 +129,78 @@ class Front:
         """Has the blocks of these trials measured while no front is there; gives how many there are."""
         await self.roster.joined(manifest)
         fit = await self.roster.fit(manifest)
-        futures = {block[0].block: self._submitted(manifest, block, fit) for block in _blocks(trials)}
+        orders = [_HandedOut(block, frozenset(fit), {}, time.monotonic_ns()) for block in _blocks(trials)]
+        futures = {order.block: self._submitted(manifest, order) for order in orders}
         await detached.keep(self.roster.client, self.topic, futures)
         return len(futures)
 
     async def _taken_up(self, manifest: Manifest, trials: Sequence[Trial]) -> dict[Future[Any], _HandedOut]:
-        """The blocks that an earlier front left behind, and that are wanted."""
+        """The blocks that an earlier front left behind, and that are wanted, when a first test-bed is there."""
+        await self.roster.joined(manifest)
         present = await self.roster.fit(manifest)
         left = await detached.taken_up(self.roster.client, self.topic, present)
         wanted = {block[0].block: block for block in _blocks(trials)}
         await self.roster.client.cancel([future for number, future in left.items() if number not in wanted])
-        now_ns = time.monotonic_ns()
-        return {future: _HandedOut(wanted[number], now_ns) for number, future in left.items() if number in wanted}
+        now_ns, places = time.monotonic_ns(), frozenset(present)
+        return {
+            future: _HandedOut(wanted[number], places, {}, now_ns)
+            for number, future in left.items()
+            if number in wanted
+        }
 
-    def _places(self, manifest: Manifest, block: Sequence[Trial], fit: Iterable[str]) -> list[str]:
-        """The test-beds that may measure a block: of searches the one that measured their last step, if it is there.
+    async def _recalled(self, under_way: dict[Future[Any], _HandedOut], fit: Iterable[str]) -> list[Sequence[Trial]]:
+        """Takes back the blocks whose test-beds have all gone: the scheduler would keep them for these alone."""
+        present = set(fit)
+        lost = [future for future, order in under_way.items() if not order.places & present and not future.done()]
+        if lost:
+            await self.roster.client.cancel(lost)
+        return [under_way.pop(future).trials for future in lost]
 
-        Else a search would compare loads on one machine with those on another.
+    def _ordered(
+        self, manifest: Manifest, block: Sequence[Trial], fit: Iterable[str], disturbed: Mapping[str, int]
+    ) -> _HandedOut:
+        """A block with the test-beds that may measure it.
+
+        Of searches the one that measured their last step, if it is there, as loads on two machines are not compared;
+        of disturbed trials only the one that measured them, as they are pairs with the rest of their block.
         """
-        places = list(fit)
-        if not any(trial.step for trial in block):
-            return places
-        steps = (self.run.trial(trial.id) for trial in reversed(manifest.trials) if trial.step)
-        last = next((folder.read_record().testbed for folder in steps if is_there(folder.record_path)), None)
-        return [address for address in places if self.roster.names[address] == last] or places
+        places, now_ns = frozenset(fit), time.monotonic_ns()
+        if disturbed:
+            places = self._named(places, self.run.trial(block[0].id).read_record().testbed)
+        elif any(trial.step for trial in block):
+            steps = (self.run.trial(trial.id) for trial in reversed(manifest.trials) if trial.step)
+            last = next((folder.read_record().testbed for folder in steps if is_there(folder.record_path)), None)
+            places = self._named(places, last) or places
+        return _HandedOut(block, places, disturbed, now_ns)
 
-    def _submitted(self, manifest: Manifest, block: Sequence[Trial], addresses: Iterable[str]) -> Future[Any]:
-        request = manifest.model_copy(update={"trials": tuple(block), "widths": (), "testbeds": {}})
+    def _named(self, addresses: Iterable[str], name: str | None) -> frozenset[str]:
+        return frozenset(address for address in addresses if self.roster.names[address] == name)
+
+    def _submitted(self, manifest: Manifest, order: _HandedOut) -> Future[Any]:
+        request = manifest.model_copy(update={"trials": tuple(order.trials), "widths": (), "testbeds": {}})
+        attempts = {trial.id: order.disturbed[trial.id] for trial in order.trials if trial.id in order.disturbed}
         return self.roster.client.submit(
             testbed.measure,
             request.model_dump_json(),
             self.topic,
+            attempts,
+            self.roster.through,
             resources=testbed.PLACE,
-            workers=list(addresses),
+            workers=list(order.places),
             pure=False,
         )
 
     async def _fetched(
         self, future: Future[Any], order: _HandedOut, folder: Path, testbeds: int
     ) -> MeasuredBlock | None:
-        """Stores a block that was measured; None where it has to be measured anew."""
+        """Stores a block that was measured; None where it was not, and has to be measured anew."""
         try:
             return await self._stored(future, order, folder, testbeds)
         except TestbedGone:
             pass
         except (MiddlemarkError, KilledWorker, FutureCancelledError) as problem:
-            self.attempts.failed(order.block, problem)
+            if not order.disturbed:
+                self.attempts.failed(order.block, problem)
         future.release()  # or the scheduler would have it measured again beside the new attempt
         return None
 
@@ -173,27 +209,44 @@ class Front:
         parcel = Parcel.model_validate_json(text)
         path = folder / f"{order.block}.tar"
         await fetch(self.roster, address, parcel, path)
-        cautions = self.attempts.cautions(order.block, name)
+        cautions = () if order.disturbed else self.attempts.cautions(order.block, name)
         records = stored(self.run, unpacked(path, order.trials), order.trials, name, cautions)
         path.unlink()
-        return MeasuredBlock(name, self.roster.stated[address], records, order.took_ns, testbeds)
+        return MeasuredBlock(name, self.roster.stated[address], records, order.took_ns, max(1, testbeds))
 
 
 @asynccontextmanager
-async def connected(address: str, run: RunFolder, security: Security | None) -> AsyncIterator[Front]:
-    """A run's front at a fleet, by the address of its scheduler."""
-    try:
-        client = await Client(address, asynchronous=True, security=security, timeout="10s")
-    except (OSError, TimeoutError, ValueError) as error:
-        raise EnvironmentNotReady(
-            f"no scheduler answers at {address}: {error}", remedy="start one: dask scheduler"
-        ) from error
-    async with client:
-        front = Front(Roster(client, address), run, detached.name_of(run.read_manifest()))
-        for event in await cast("Any", client).get_events(front.topic):
+async def connected(
+    address: str, run: RunFolder, security: Security | None, through: str | None = None
+) -> AsyncIterator[Front]:
+    """A run's front at a fleet, by its scheduler's address; blocks come back through a store, where one is named."""
+    topic = detached.name_of(run.read_manifest())
+    async with AsyncExitStack() as stack:
+        if through is not None:
+            await asyncio.to_thread(_check_store, through, topic, run)
+            stack.push_async_callback(asyncio.to_thread, store.remove_all, through, topic)
+        try:
+            client = await Client(address, asynchronous=True, security=security, timeout="10s")
+        except (OSError, TimeoutError, ValueError) as error:
+            raise EnvironmentNotReady(
+                f"no scheduler answers at {address}: {error}", remedy="start one: dask scheduler"
+            ) from error
+        await stack.enter_async_context(client)
+        front = Front(Roster(client, address, through), run, topic)
+        for event in await cast("Any", client).get_events(topic):
             front.attempts.began(event)
-        client.subscribe_topic(front.topic, front.attempts.began)
+        client.subscribe_topic(topic, front.attempts.began)
         yield front
+
+
+def _check_store(through: str, topic: str, run: RunFolder) -> None:
+    """Writes and reads a file in the store, as test-beds and this front will; raises `EnvironmentNotReady`."""
+    location = store.location_in(through, f"{topic}.tar")
+    with arriving(run) as folder:
+        (folder / "sent").write_bytes(b"middlemark")
+        store.put(folder / "sent", location)
+        store.fetch(location, folder / "back", len(b"middlemark"))
+    store.remove(location)
 
 
 def _blocks(trials: Sequence[Trial]) -> list[Sequence[Trial]]:

@@ -41,6 +41,8 @@ class Parcel(Model):
     """On the test-bed."""
     size_bytes: Annotated[int, Field(ge=0, le=MOST_PARCEL_BYTES)]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    shared: Annotated[str, Field(pattern=r"^middlemark-[0-9a-f]{16}-[0-9]+-[0-9a-f]{12}\.tar$")] | None = None
+    """Its name in the store through which the fleet's blocks come back; None where it is on the test-bed alone."""
 
     @property
     def offsets(self) -> range:

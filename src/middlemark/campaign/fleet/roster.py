@@ -16,11 +16,12 @@ from typing import Any, Final, cast
 from distributed import Client, Future, wait
 from pydantic import ValidationError
 
+from middlemark.campaign import store
 from middlemark.campaign.fleet import testbed
 from middlemark.campaign.fleet.parcel import Parcel, check_digest
 from middlemark.campaign.fleet.testbed import same_build
 from middlemark.campaign.manifest import origin_of
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentNotReady, StoreError
 from middlemark.results.manifest import Manifest, Testbed
 
 JOINED_WITHIN_S: Final = 30.0
@@ -36,6 +37,8 @@ class Roster:
     client: Client
     address: str
     """Of the scheduler."""
+    through: str | None = None
+    """A store, known to all test-beds, through which their blocks come back; None where that is the scheduler alone."""
     stated: dict[str, Testbed] = field(default_factory=dict)
     """By address: those that could measure for the campaign, also when they have gone."""
     names: dict[str, str] = field(default_factory=dict)
@@ -101,7 +104,16 @@ class TestbedGone(Exception):
 
 
 async def fetch(roster: Roster, address: str, parcel: Parcel, into: Path) -> None:
-    """Writes a parcel of a test-bed into a file; raises `TestbedGone` where that has left."""
+    """Writes a parcel of a test-bed into a file; raises `TestbedGone` where that has left.
+
+    By the store through which blocks come back, where that has it, else by the scheduler in pieces.
+    """
+    if roster.through is not None and parcel.shared is not None:
+        location = store.location_in(roster.through, parcel.shared)
+        with suppress(EnvironmentNotReady, StoreError):
+            await asyncio.to_thread(store.fetch, location, into, parcel.size_bytes)
+            check_digest(parcel, into)
+            return
     with into.open("wb") as file:
         for offset in parcel.offsets:
             file.write(await _piece(roster, address, parcel, offset))

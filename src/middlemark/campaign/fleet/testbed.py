@@ -7,11 +7,13 @@ keeps it until the front has fetched it. `front` hands blocks out, `parcel` pack
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import signal
 import socket
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,7 @@ from dask.typing import Key
 from distributed import Security, Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 
+from middlemark.campaign import store
 from middlemark.campaign.campaign import Campaign
 from middlemark.campaign.fleet.parcel import PIECE_BYTES, Parcel, packed
 from middlemark.campaign.manifest import differing, origin_now, origin_of, plain_facts
@@ -35,6 +38,8 @@ from middlemark.suite import parse_given
 from middlemark.testbed.machine import readiness
 from middlemark.testbed.processes import abandoned, ledger
 
+logger = logging.getLogger("distributed.worker")
+"""Where Dask says what a test-bed does, on standard error."""
 PLACE: Final[dict[str, float]] = {"testbed": 1}
 """The resource that a block takes, and of which a test-bed has one."""
 STATEMENT: Final = "middlemark_testbed"
@@ -61,6 +66,8 @@ class Blocks(WorkerPlugin):
     """By folder, its mark in the ledger."""
     folders: dict[Key, Path] = field(default_factory=dict)
     """By task: the folder of the block that it measured."""
+    shared: dict[str, str] = field(default_factory=dict)
+    """By folder: where its parcel also lies, in a store."""
 
     def new_folder(self) -> Path:
         """An empty folder for a block, in the ledger until it is forgotten."""
@@ -70,9 +77,27 @@ class Blocks(WorkerPlugin):
         return folder
 
     def forget(self, folder: Path) -> None:
-        """Removes a block."""
+        """Removes a block, here at once; a store may take its time, in which the test-bed answers its scheduler."""
+        if location := self.shared.pop(str(folder), None):
+            threading.Thread(target=store.remove, args=(location,)).start()
         if mark := self.marks.pop(str(folder), None):
             self.entries.remove(mark)
+
+    def share(self, parcel: Parcel, into: str, name: str) -> Parcel:
+        """Puts a parcel into a store too, from where the front takes it; where that can't be, it comes back by Dask."""
+        location, folder = store.location_in(into, name), str(Path(parcel.path).parent)
+        self.shared[folder] = location
+        try:
+            store.put(Path(parcel.path), location)
+        except EnvironmentNotReady as problem:
+            logger.warning("the block comes back through the scheduler: %s", problem)
+            return parcel
+        return parcel.model_copy(update={"shared": name})
+
+    def leave(self) -> None:
+        """Takes out of stores what no front has fetched; what is here, the ledger removes."""
+        for location in self.shared.values():
+            store.remove(location)
 
     def transition(self, key: Key, start: str, finish: str, **_: object) -> None:  # noqa: ARG002 - Dask names them all
         """Removes a block when the front has it, or has gone: then nobody holds the result of its task any more."""
@@ -93,7 +118,7 @@ class _Testbed(Worker):
         """There is none: it would tell anyone on the network of the machine, and take time from what is measured."""
 
 
-def join(address: str, name: str | None, security: Security | None) -> None:
+def join(address: str, name: str | None, security: Security | None, death_timeout: float) -> None:
     """Serves a scheduler with this machine until a signal ends it, or the scheduler does."""
     workers, _ = available_workers()
     if not workers:
@@ -101,14 +126,20 @@ def join(address: str, name: str | None, security: Security | None) -> None:
     facts = plain_facts(readiness.facts())
     stated = Testbed(machine=facts, build=origin_now(workers, {})).model_dump_json()
     with ledger.opened() as entries, dask.config.set(QUIET):
-        asyncio.run(_serve(address, name or _host_name(), security, stated, Blocks(entries)))
+        blocks = Blocks(entries)
+        try:
+            asyncio.run(_serve(address, name or _host_name(), security, stated, blocks, death_timeout))
+        finally:
+            blocks.leave()
 
 
 def _host_name() -> str:
     return socket.gethostname()[:63].strip(".-") or "testbed"
 
 
-async def _serve(address: str, name: str, security: Security | None, stated: str, blocks: Blocks) -> None:
+async def _serve(  # noqa: PLR0913, PLR0917 - what a test-bed is
+    address: str, name: str, security: Security | None, stated: str, blocks: Blocks, death_timeout: float
+) -> None:
     try:
         worker = await _Testbed(
             address,
@@ -121,7 +152,7 @@ async def _serve(address: str, name: str, security: Security | None, stated: str
             dashboard=False,
             plugins=(blocks,),
             startup_information={STATEMENT: lambda _: stated},
-            death_timeout="20s",
+            death_timeout=death_timeout,
         )
     except (OSError, TimeoutError, ValueError) as error:
         raise EnvironmentNotReady(
@@ -140,16 +171,22 @@ async def _closed(worker: Worker) -> None:
         await worker.close()
 
 
-def measure(request: str, campaign: str) -> tuple[str, str, str]:
-    """A task of Dask: measures a block; gives the test-bed's name and address, and the parcel as JSON."""
+def measure(request: str, campaign: str, attempts: Mapping[str, int], through: str | None) -> tuple[str, str, str]:
+    """A task of Dask: measures a block; gives the test-bed's name and address, and the parcel as JSON.
+
+    `attempts` has how many a trial has had that is only repeated, as each of them was disturbed. The parcel goes into
+    the store `through`, where there is one.
+    """
     worker = get_worker()
     blocks = _blocks_of(worker)
     manifest = Manifest.model_validate_json(request)
-    key = worker.get_current_task()
-    worker.log_event(campaign, {"block": manifest.trials[0].block, "testbed": str(worker.name)})
+    key, block = worker.get_current_task(), manifest.trials[0].block
+    worker.log_event(campaign, {"block": block, "testbed": str(worker.name)})
     folder = blocks.new_folder()
     try:
-        parcel = measure_block(manifest, folder, lambda: _is_wanted(worker, key))
+        parcel = measure_block(manifest, folder, attempts, lambda: _is_wanted(worker, key))
+        if through is not None:
+            parcel = blocks.share(parcel, through, f"{campaign}-{block}-{secrets.token_hex(6)}.tar")
     except BaseException:
         blocks.forget(folder)
         raise
@@ -181,7 +218,9 @@ def same_build(build: dict[str, str], required: dict[str, str]) -> tuple[str, ..
     return differing(needed, {name: build.get(name, "") for name in needed})
 
 
-def measure_block(manifest: Manifest, folder: Path, is_wanted: Callable[[], bool]) -> Parcel:
+def measure_block(
+    manifest: Manifest, folder: Path, attempts: Mapping[str, int], is_wanted: Callable[[], bool]
+) -> Parcel:
     """Measures the trials of a manifest, which are those of a block, in an empty folder.
 
     Raises `EnvironmentNotReady` where this test-bed has another build, and `Interrupted` soon after the block is
@@ -197,7 +236,8 @@ def measure_block(manifest: Manifest, folder: Path, is_wanted: Callable[[], bool
     definition = parse_given(manifest.suite_text, file="the suite of the campaign", files=manifest.suite_files)
     with RunFolder.created(folder / "run", manifest) as run, ledger.opened() as entries:
         resources = CampaignResources(workers, {}, entries, definition.disturbance)
-        campaign = Campaign(run, definition, manifest, resources, Progress(run.path, Unobserved()))
+        progress = Progress(run.path, Unobserved())
+        campaign = Campaign(run, definition, manifest, resources, progress, disturbed=dict(attempts))
         asyncio.run(_until_unwanted(campaign, is_wanted))
         return packed(run, manifest.trials, folder / "block.tar")
 

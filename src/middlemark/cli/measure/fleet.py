@@ -30,6 +30,15 @@ Detach = Annotated[
         "--detach", help="With --fleet: hand out the trials and leave; --attach brings them in, when you like."
     ),
 ]
+Through = Annotated[
+    str | None,
+    typer.Option(
+        "--through",
+        metavar="DIR|URL",
+        help="With --fleet: have blocks come back through this folder or store, which all test-beds reach, "
+        "in place of the scheduler.",
+    ),
+]
 TlsAuthority = Annotated[
     Path | None,
     typer.Option(
@@ -43,7 +52,7 @@ app = typer.Typer(cls=Group, help="Let this machine measure for campaigns of oth
 
 
 @app.command("join", cls=Command)
-def join_command(
+def join_command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     address: Annotated[
         str, typer.Argument(metavar="ADDRESS", help="The Dask scheduler's: tcp://HOST:8786, or tls://HOST:8786.")
     ],
@@ -53,15 +62,22 @@ def join_command(
     tls_ca_file: TlsAuthority = None,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,
+    death_timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="How long it waits for a scheduler that does not answer yet."),
+    ] = 20.0,
+    nthreads: Annotated[int, typer.Option(min=1, max=1, hidden=True, help="As dask-jobqueue says it.")] = 1,
+    memory_limit: Annotated[str, typer.Option(hidden=True, help="The same; what is measured has no limit.")] = "0",
 ) -> None:
     """Measure blocks of campaigns on this machine, one at a time, until Ctrl-C."""
     check_installed()
     from middlemark.campaign.fleet import testbed
 
+    del nthreads, memory_limit  # a test-bed has one thread, and no bound but its machine's
     secured = security(address, tls_ca_file, tls_cert, tls_key)
     _check_machine()
     say(f"this machine measures for {address}; Ctrl-C ends it", err=True)
-    testbed.join(address, name, secured)
+    testbed.join(address, name, secured, death_timeout)
 
 
 def _check_machine() -> None:
@@ -80,8 +96,11 @@ def _check_machine() -> None:
         )
 
 
-def fleet_at(address: str | None, tls: tuple[Path | None, Path | None, Path | None]) -> "Connect | None":
+def fleet_at(
+    address: str | None, tls: tuple[Path | None, Path | None, Path | None], through: str | None = None
+) -> "Connect | None":
     """What connects a run to the fleet; None where this machine measures alone."""
+    _check_through(address, through)
     if address is None:
         return None
     check_installed()
@@ -90,9 +109,23 @@ def fleet_at(address: str | None, tls: tuple[Path | None, Path | None, Path | No
     def connected(run: "RunFolder") -> "AbstractAsyncContextManager[TestBeds]":
         from middlemark.campaign.fleet import front
 
-        return front.connected(address, run, secured)
+        return front.connected(address, run, secured, through)
 
     return connected
+
+
+def _check_through(address: str | None, through: str | None) -> None:
+    from middlemark.errors import UsageError
+
+    if through is None:
+        return
+    if address is None:
+        raise UsageError("--through is how a fleet's blocks come back, and none is named", remedy="--fleet ADDRESS")
+    if "://" not in through and not Path(through).is_absolute():
+        raise UsageError(
+            f"--through {through}: each machine would look for it in a folder of its own",
+            remedy="name the shared folder by its whole path, or a store by its URL",
+        )
 
 
 def leave(path: Path, order: "Order", connect: "Connect | None") -> None:

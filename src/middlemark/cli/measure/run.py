@@ -15,7 +15,16 @@ from middlemark.cli import arguments
 from middlemark.cli.arguments import Across, Hosts, Trust
 from middlemark.cli.boundary import say
 from middlemark.cli.inspect.machine import kept_lines
-from middlemark.cli.measure.fleet import Detach, FleetAddress, TlsAuthority, TlsCertificate, TlsKey, fleet_at, leave
+from middlemark.cli.measure.fleet import (
+    Detach,
+    FleetAddress,
+    Through,
+    TlsAuthority,
+    TlsCertificate,
+    TlsKey,
+    fleet_at,
+    leave,
+)
 from middlemark.cli.measure.plan import left_out_words, show_plan
 
 if TYPE_CHECKING:
@@ -68,6 +77,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
     fleet: FleetAddress = None,
     detach: Detach = False,
+    through: Through = None,
     tls_ca_file: TlsAuthority = None,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,
@@ -82,7 +92,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     _check(suite, [name for name, value in fresh.items() if value], resume, across)
     if fleet is not None and against:
         _refuse_base()
-    connect = fleet_at(fleet, (tls_ca_file, tls_cert, tls_key))
+    connect = fleet_at(fleet, (tls_ca_file, tls_cert, tls_key), through)
     if resume is not None:
         _resume(resume, against or [], connect, across=across, trust=trust, as_json=as_json)
         return
