@@ -139,7 +139,7 @@ def test_the_run_with_most_setbacks_stands_for_the_base() -> None:
     assert setbacks_over_runs([none], never) == (none, never)
 
 
-def test_runs_without_a_value_are_told_with_the_reason_and_not_taken_for_missing_runs() -> None:
+def test_runs_without_a_value_have_their_reason_and_are_not_taken_for_missing_runs() -> None:
     short = Evidence(BlockValues({}), missing="too few samples in each trial")
     found = difference_to_next_run([*[times([50.0] * 8)] * 2, short, short], times([50.0] * 8))
     assert found == NoDifference(
