@@ -206,7 +206,7 @@ impl Application {
                 self.matched.insert(publisher, first.since_ns);
                 Ok(None)
             }
-            ApplicationEvent::Initialised { .. } => Ok(None),
+            ApplicationEvent::Initialised { .. } | ApplicationEvent::Unheard { .. } => Ok(None),
             ApplicationEvent::Effective(effective) => {
                 self.effective = Some(effective);
                 Ok(None)

@@ -54,6 +54,11 @@ pub enum ApplicationEvent {
         /// The files written into the recording folder.
         files: Vec<String>,
     },
+    /// Told to stop before it was told to approach: what its endpoints know of those whom they should have met.
+    Unheard {
+        /// A sentence for each endpoint that its middleware lets know.
+        endpoints: Vec<String>,
+    },
     /// The middleware is closed; the process ends with exit status 0.
     Closed {
         /// How long closing took.

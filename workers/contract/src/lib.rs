@@ -30,7 +30,7 @@ pub use command::{ApplicationCommand, ExpectedMessages, ServiceCommand};
 pub use delivery::{Deliveries, Delivery, DeliveryDescription, LackingDelivery};
 pub use description::{
     Axis, Capabilities, DELIVERY, Description, Dissector, Library, Matching, OptionDescription, OptionKind,
-    OptionValue, Pattern, Per, PortHolders, Profile, ServiceNeed, Tuning, When,
+    OptionValue, Pattern, Per, PortHolders, Profile, Protocol, ServiceNeed, Tuning, When,
 };
 pub use event::{
     ApplicationEvent, Effective, FirstArrival, FirstMatch, MessagePath, PublisherCounts, Refusal, ServiceEvent,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* struct Message { sequence<octet> bytes; }, as idlc would describe it. */
+/* struct { sequence<octet> bytes; }, as idlc would describe it; its name depends on the size of messages. */
 typedef struct message {
   dds_sequence_t bytes;
 } message;
@@ -15,14 +15,6 @@ static const uint32_t message_ops[] = {
   DDS_OP_RTS
 };
 
-static const dds_topic_descriptor_t message_descriptor = {
-  .m_size = sizeof (message),
-  .m_align = _Alignof (message),
-  .m_typename = "middlemark::Message",
-  .m_nops = 2,
-  .m_ops = message_ops,
-  .m_meta = ""
-};
 
 /* With the memory that its messages are taken into. */
 struct mm_reader {
@@ -91,6 +83,19 @@ static dds_qos_t *make_qos (const mm_policies *requested)
   return qos;
 }
 
+static dds_entity_t make_topic (int32_t participant, const char *topic_name, const char *type_name)
+{
+  const dds_topic_descriptor_t described = {
+    .m_size = sizeof (message),
+    .m_align = _Alignof (message),
+    .m_typename = type_name,
+    .m_nops = 2,
+    .m_ops = message_ops,
+    .m_meta = ""
+  };
+  return dds_create_topic (participant, &described, topic_name, NULL, NULL);
+}
+
 static void on_publication_matched (dds_entity_t writer, const dds_publication_matched_status_t status, void *argument)
 {
   const mm_match *match = argument;
@@ -99,10 +104,10 @@ static void on_publication_matched (dds_entity_t writer, const dds_publication_m
     match->on_matched (match);
 }
 
-int32_t mm_writer (int32_t participant, const char *topic_name, const mm_policies *requested, int32_t batching,
-                   const mm_match *match)
+int32_t mm_writer (int32_t participant, const char *topic_name, const char *type_name, const mm_policies *requested,
+                   int32_t batching, const mm_match *match)
 {
-  const dds_entity_t topic = dds_create_topic (participant, &message_descriptor, topic_name, NULL, NULL);
+  const dds_entity_t topic = make_topic (participant, topic_name, type_name);
   if (topic < 0)
     return topic;
   dds_qos_t *qos = make_qos (requested);
@@ -164,9 +169,34 @@ int32_t mm_read_back (int32_t entity, mm_policies *found)
   return result;
 }
 
-int32_t mm_matched_readers (int32_t writer) { return dds_get_matched_subscriptions (writer, NULL, 0); }
+static int32_t readers_met (dds_entity_t writer, mm_counterparts *found)
+{
+  dds_publication_matched_status_t matched;
+  dds_offered_incompatible_qos_status_t refused;
+  dds_return_t result = dds_get_publication_matched_status (writer, &matched);
+  if (result >= 0)
+    result = dds_get_offered_incompatible_qos_status (writer, &refused);
+  if (result >= 0)
+    *found = (mm_counterparts) { (int32_t) matched.total_count, (int32_t) refused.total_count, (int32_t) refused.last_policy_id };
+  return result;
+}
 
-int32_t mm_matched_writers (int32_t reader) { return dds_get_matched_publications (reader, NULL, 0); }
+static int32_t writers_met (dds_entity_t reader, mm_counterparts *found)
+{
+  dds_subscription_matched_status_t matched;
+  dds_requested_incompatible_qos_status_t refused;
+  dds_return_t result = dds_get_subscription_matched_status (reader, &matched);
+  if (result >= 0)
+    result = dds_get_requested_incompatible_qos_status (reader, &refused);
+  if (result >= 0)
+    *found = (mm_counterparts) { (int32_t) matched.total_count, (int32_t) refused.total_count, (int32_t) refused.last_policy_id };
+  return result;
+}
+
+int32_t mm_counterparts_of (int32_t entity, int32_t is_writer, mm_counterparts *found)
+{
+  return is_writer ? readers_met (entity, found) : writers_met (entity, found);
+}
 
 int32_t mm_loans_shared_memory (int32_t writer) { return dds_is_shared_memory_available (writer); }
 
@@ -216,10 +246,10 @@ static void on_data_available (dds_entity_t entity, void *argument)
     reader->failure = count;
 }
 
-static int32_t create_reader (mm_reader *reader, int32_t participant, const char *topic_name, const mm_policies *requested,
-                              int32_t listen)
+static int32_t create_reader (mm_reader *reader, int32_t participant, const char *topic_name, const char *type_name,
+                              const mm_policies *requested, int32_t listen)
 {
-  const dds_entity_t topic = dds_create_topic (participant, &message_descriptor, topic_name, NULL, NULL);
+  const dds_entity_t topic = make_topic (participant, topic_name, type_name);
   if (topic < 0)
     return topic;
   dds_qos_t *qos = make_qos (requested);
@@ -250,8 +280,8 @@ static int32_t create_waitset (mm_reader *reader, int32_t participant)
   return result < 0 ? result : 0;
 }
 
-int32_t mm_reader_open (int32_t participant, const char *topic, const mm_policies *qos, uint32_t size, uint32_t batch,
-                          int32_t delivery, mm_on_message on_message, void *context, mm_reader **opened)
+int32_t mm_reader_open (int32_t participant, const char *topic, const char *type_name, const mm_policies *qos, uint32_t size,
+                        uint32_t batch, int32_t delivery, mm_on_message on_message, void *context, mm_reader **opened)
 {
   mm_reader *reader = calloc (1, sizeof (*reader));
   if (!reader)
@@ -260,7 +290,7 @@ int32_t mm_reader_open (int32_t participant, const char *topic, const mm_policie
   reader->context = context;
   int32_t result = reserve (reader, size, batch);
   if (result >= 0)
-    result = create_reader (reader, participant, topic, qos, delivery == MM_LIBRARY_THREAD);
+    result = create_reader (reader, participant, topic, type_name, qos, delivery == MM_LIBRARY_THREAD);
   if (result >= 0 && delivery == MM_OWN_THREAD)
     result = create_waitset (reader, participant);
   if (result < 0)

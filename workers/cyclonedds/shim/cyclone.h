@@ -17,7 +17,8 @@ int32_t mm_delete (int32_t entity);
 
 /* With `batching` a write may stay in a packet that is not full yet, until mm_flush. `match` may be NULL, where nobody wants
  * to know. */
-int32_t mm_writer (int32_t participant, const char *topic, const mm_policies *qos, int32_t batching, const mm_match *match);
+int32_t mm_writer (int32_t participant, const char *topic, const char *type_name, const mm_policies *qos, int32_t batching,
+                   const mm_match *match);
 int32_t mm_writer_guid (int32_t writer, uint8_t guid[16]);
 int32_t mm_write (int32_t writer, const uint8_t *bytes, uint32_t size);
 int32_t mm_flush (int32_t writer);
@@ -25,16 +26,15 @@ int32_t mm_flush (int32_t writer);
 int32_t mm_is_batching (int32_t writer);
 
 int32_t mm_read_back (int32_t entity, mm_policies *qos);
-/* How many readers a writer is matched with, or writers a reader. */
-int32_t mm_matched_readers (int32_t writer);
-int32_t mm_matched_writers (int32_t reader);
+/* Whom a writer or a reader has met. */
+int32_t mm_counterparts_of (int32_t entity, int32_t is_writer, mm_counterparts *counterparts);
 /* 1 where a loan of this writer would be shared memory. */
 int32_t mm_loans_shared_memory (int32_t writer);
 
 /* `batch` messages of up to `size` bytes are taken at once: by the library's receive thread, or by the caller, after mm_wait
  * or whenever it likes. */
-int32_t mm_reader_open (int32_t participant, const char *topic, const mm_policies *qos, uint32_t size, uint32_t batch,
-                          int32_t delivery, mm_on_message on_message, void *context, mm_reader **reader);
+int32_t mm_reader_open (int32_t participant, const char *topic, const char *type_name, const mm_policies *qos, uint32_t size,
+                        uint32_t batch, int32_t delivery, mm_on_message on_message, void *context, mm_reader **reader);
 int32_t mm_reader_entity (const mm_reader *reader);
 
 #endif

@@ -25,6 +25,7 @@ pub(crate) fn describe() -> Description {
             released: None,
         },
         capabilities: capabilities(),
+        protocols: vec![middlemark_dds::protocol()],
         dissectors: vec![Dissector {
             name: "rtps".into(),
             remark: None,

@@ -3,10 +3,10 @@
 //! Publishing from the library's receive thread can wait for an acknowledgement that the same thread would have to read:
 //! [`accept`] refuses what comes to that.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use middlemark_contract::{Delivery, Refusal, StreamSpec};
-use middlemark_dds::{Policies, Reader, Taker, checked, refuse_library_thread};
+use middlemark_dds::{Policies, Reader, Taker, checked, refuse_library_thread, sequence_type};
 use middlemark_runtime::MiddlewareError;
 
 use crate::shim;
@@ -42,13 +42,15 @@ pub(crate) fn open(
     taker: Taker,
 ) -> Result<Reader, MiddlewareError> {
     let doing = format!("create the reader of {}", topic.to_string_lossy());
+    let type_name = CString::new(sequence_type(size_bytes))?;
     let open = |on_message, context| {
         let mut reader = std::ptr::null_mut();
-        // SAFETY: the topic and the policies live through the call, the callback's context until the reader is closed.
+        // SAFETY: the names and the policies live through the call, the callback's context until the reader is closed.
         let code = unsafe {
             shim::mm_reader_open(
                 participant,
                 topic.as_ptr(),
+                type_name.as_ptr(),
                 policies,
                 size_bytes as u32,
                 (BATCH_BYTES / size_bytes).clamp(1, 64) as u32,

@@ -7,11 +7,11 @@ use std::ffi::CString;
 use std::ptr;
 
 use middlemark_contract::{
-    ApplicationSpec, Congestion, Delivery, Effective, History, MessagePath, PatternSpec, SecurityLevel,
+    ApplicationSpec, Congestion, Delivery, Effective, History, MessagePath, PatternSpec, Role, SecurityLevel,
 };
 use middlemark_dds::exchange::{self, Awaiting, Guid, Serving};
 use middlemark_dds::security::{self as dds_security, Properties};
-use middlemark_dds::{Matches, Peers, Policies, Reader, ShimError, Taker, checked};
+use middlemark_dds::{Counterparts, Matches, Peers, Policies, Reader, ShimError, Taker, checked, sequence_type};
 use middlemark_runtime::{
     Channel, Context, Exchange, Matched, MiddlewareError, Options, Publish, PublishError, Publisher, Receiver, Server,
     Session,
@@ -29,6 +29,8 @@ pub(crate) struct Participant {
     configuration: String,
     security: Option<SecurityLevel>,
     options: BTreeMap<String, String>,
+    /// By topic, the name of its type.
+    types: BTreeMap<String, String>,
     /// The topics whose writers share packets.
     batched: BTreeSet<String>,
     readers: Vec<(String, Reader)>,
@@ -81,6 +83,7 @@ impl Participant {
             delivery: spec.delivery,
             configuration,
             options: context.options.words(),
+            types: BTreeMap::new(),
             batched: batched(spec, context.options),
             readers: Vec::new(),
             writers: Vec::new(),
@@ -95,6 +98,7 @@ impl Participant {
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
         let (size_bytes, delivery) = (channel.size_bytes, self.delivery);
         let reader = reader::open(self.entity, &topic, &policies, size_bytes, delivery, taker)?;
+        self.types.insert(channel.topic.clone(), sequence_type(channel.size_bytes));
         self.readers.push((channel.topic.clone(), reader));
         Ok(())
     }
@@ -103,19 +107,23 @@ impl Participant {
     fn writer(&mut self, channel: &Channel, matched: Option<Matched>) -> Result<Writer, MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
+        let type_name = sequence_type(channel.size_bytes);
+        let shim_type_name = CString::new(type_name.as_str())?;
         let matching = matched.map_or(ptr::null(), |matched| self.matches.keep(matched));
         let is_batching = self.batched.contains(&channel.topic);
-        // SAFETY: the topic and the policies live through the call, the match until the domain is closed.
+        // SAFETY: the names and the policies live through the call, the match until the domain is closed.
         let code = unsafe {
             shim::mm_writer(
                 self.entity,
                 topic.as_ptr(),
+                shim_type_name.as_ptr(),
                 &raw const policies,
                 is_batching.into(),
                 matching,
             )
         };
         let writer = checked(code, &format!("create the writer of {}", channel.topic))?;
+        self.types.insert(channel.topic.clone(), type_name);
         self.writers.push((channel.topic.clone(), writer));
         Ok(Writer {
             entity: writer,
@@ -189,6 +197,18 @@ impl Session for Participant {
             security: self.security,
             settings,
         }
+    }
+
+    fn counterparts(&self) -> Vec<String> {
+        let readers = self.readers.iter().map(|(topic, reader)| (topic, reader::entity(reader), Role::Subscriber));
+        let writers = self.writers.iter().map(|(topic, writer)| (topic, *writer, Role::Publisher));
+        let told = writers.chain(readers).map(|(topic, entity, role)| {
+            let is_writer = i32::from(role == Role::Publisher);
+            // SAFETY: the counterparts can be written; a wrong entity is answered with an error.
+            let read = |found| unsafe { shim::mm_counterparts_of(entity, is_writer, found) };
+            middlemark_dds::read_back(read, |met: &Counterparts| met.words(role, topic, &self.types[topic]))
+        });
+        told.collect()
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use middlemark_dds::exchange::Guid;
 use middlemark_dds::security::ShimProperty;
-use middlemark_dds::{OnMessage, Policies, ShimReader};
+use middlemark_dds::{Counterparts, OnMessage, Policies, ShimReader};
 
 /// `DDS_LENGTH_UNLIMITED`.
 pub(crate) const UNLIMITED: i32 = -1;
@@ -25,6 +25,7 @@ unsafe extern "C" {
     pub(crate) fn mm_writer(
         participant: i32,
         topic: *const c_char,
+        type_name: *const c_char,
         qos: *const Policies,
         batching: i32,
         matching: *const c_void,
@@ -34,10 +35,12 @@ unsafe extern "C" {
     pub(crate) fn mm_flush(writer: i32) -> i32;
     pub(crate) fn mm_is_batching(writer: i32) -> i32;
     pub(crate) fn mm_read_back(entity: i32, qos: *mut Policies) -> i32;
+    pub(crate) fn mm_counterparts_of(entity: i32, is_writer: i32, counterparts: *mut Counterparts) -> i32;
     pub(crate) fn mm_loans_shared_memory(writer: i32) -> i32;
     pub(crate) fn mm_reader_open(
         participant: i32,
         topic: *const c_char,
+        type_name: *const c_char,
         qos: *const Policies,
         size: u32,
         batch: u32,

@@ -49,6 +49,14 @@ typedef struct mm_match {
   void (*on_matched) (const struct mm_match *own);
 } mm_match;
 
+/* How many an endpoint has ever met: those it was matched with; those that it can't do with, and the id of the policy that the
+ * last of these was refused for. */
+typedef struct mm_counterparts {
+  int32_t matched;
+  int32_t incompatible;
+  int32_t policy;
+} mm_counterparts;
+
 /* The implementation's name, and the version of its headers. */
 const char *mm_library (void);
 const char *mm_version (void);

@@ -137,6 +137,19 @@ int32_t mm_writer_qos (mm_writer *writer, mm_qos *found)
   });
 }
 
+int32_t mm_writer_counterparts (mm_writer *writer, mm_counterparts *found)
+{
+  return guarded (nullptr, [&] {
+    api::PublicationMatchedStatus matched;
+    api::OfferedIncompatibleQosStatus refused;
+    int32_t code = mm::code (writer->writer->get_publication_matched_status (matched));
+    if (code == 0)
+      code = mm::code (writer->writer->get_offered_incompatible_qos_status (refused));
+    *found = {matched.total_count, static_cast<int32_t> (refused.total_count), static_cast<int32_t> (refused.last_policy_id)};
+    return -code;
+  });
+}
+
 int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, const mm_qos *requested, int32_t delivery,
                         int32_t loans, mm_on_message on_message, mm_on_lent on_lent, void *context, mm_reader **opened,
                         mm_reason *reason)
@@ -174,6 +187,19 @@ int32_t mm_reader_qos (mm_reader *reader, mm_qos *found)
   return guarded (nullptr, [&] {
     *found = mm::read_policies (reader->reader->get_qos ());
     return 0;
+  });
+}
+
+int32_t mm_reader_counterparts (mm_reader *reader, mm_counterparts *found)
+{
+  return guarded (nullptr, [&] {
+    api::SubscriptionMatchedStatus matched;
+    api::RequestedIncompatibleQosStatus refused;
+    int32_t code = mm::code (reader->reader->get_subscription_matched_status (matched));
+    if (code == 0)
+      code = mm::code (reader->reader->get_requested_incompatible_qos_status (refused));
+    *found = {matched.total_count, static_cast<int32_t> (refused.total_count), static_cast<int32_t> (refused.last_policy_id)};
+    return -code;
   });
 }
 

@@ -51,8 +51,9 @@ typedef struct mm_qos {
   int32_t memory_policy;      /* 0 preallocated, 1 preallocated with realloc, 2 dynamic, 3 dynamic reusable */
 } mm_qos;
 
-/* A message type of at most `size` bytes; a plain one has exactly so many and can be lent. */
+/* A message type of this name and at most `size` bytes; a plain one has exactly so many and can be lent. */
 typedef struct mm_type {
+  const char *name;
   uint32_t size;
   int32_t plain;
 } mm_type;
@@ -73,6 +74,7 @@ int32_t mm_loan (mm_writer *writer, uint8_t **bytes);
 int32_t mm_publish_loan (mm_writer *writer, uint8_t *bytes);
 int32_t mm_discard_loan (mm_writer *writer, uint8_t *bytes);
 int32_t mm_writer_qos (mm_writer *writer, mm_qos *qos);
+int32_t mm_writer_counterparts (mm_writer *writer, mm_counterparts *counterparts);
 
 /* With the library's thread messages are taken there; else the caller takes them, after mm_wait or whenever it likes.
  * With `loans` (of a plain type) they are handed over where they lie, to `on_lent`; else to `on_message`. */
@@ -80,6 +82,7 @@ int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, co
                         int32_t loans, mm_on_message on_message, mm_on_lent on_lent, void *context, mm_reader **reader,
                         mm_reason *reason);
 int32_t mm_reader_qos (mm_reader *reader, mm_qos *qos);
+int32_t mm_reader_counterparts (mm_reader *reader, mm_counterparts *counterparts);
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include <fastdds/dds/topic/TopicDataType.hpp>
@@ -23,17 +22,16 @@ struct Message {
 
 class MessageType : public api::TopicDataType {
 public:
-  MessageType (uint32_t size, bool plain) : size_ (size), plain_ (plain)
+  MessageType (const mm_type &type) : size_ (type.size), plain_ (type.plain)
   {
-    // A participant knows one type by a name, and the bound is part of the type.
-    const std::string name = (plain ? "middlemark::Array" : "middlemark::Sequence") + std::to_string (size);
-    const uint32_t serialized = encapsulation_bytes + (plain ? size : length_bytes + size);
+    // A participant knows one type by a name, and the bound is part of the type, as the name says.
+    const uint32_t serialized = encapsulation_bytes + (plain_ ? size_ : length_bytes + size_);
 #if MM_FASTDDS_3
-    set_name (name);
+    set_name (type.name);
     max_serialized_type_size = serialized;
     is_compute_key_provided = false;
 #else
-    setName (name.c_str ());
+    setName (type.name);
     m_typeSize = serialized;
     m_isGetKeyDefined = false;
 #endif

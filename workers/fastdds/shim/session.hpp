@@ -46,7 +46,7 @@ struct mm_session {
   {
     auto &topic = topics[name];
     if (!topic) {
-      mm::api::TypeSupport support (new mm::MessageType (type.size, type.plain));
+      mm::api::TypeSupport support (new mm::MessageType (type));
       const std::string type_name = support.get_type_name ();
       if (mm::code (support.register_type (participant)) != 0)
         throw std::runtime_error ("the type " + type_name + " was not registered");

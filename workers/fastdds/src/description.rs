@@ -32,6 +32,7 @@ pub(crate) fn describe() -> Description {
             released: system_package::released(&["libfastrtps-dev", "libfastdds-dev"], &middlemark_dds::version()),
         },
         capabilities: capabilities(),
+        protocols: vec![middlemark_dds::protocol()],
         dissectors: vec![Dissector {
             name: "rtps".into(),
             remark: None,

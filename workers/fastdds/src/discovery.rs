@@ -1,11 +1,13 @@
 //! How participants find each other: by multicast, at given addresses, or through discovery servers; it creates nothing.
 
+use std::ffi::CString;
 use std::net::IpAddr;
 
 use middlemark_contract::{ApplicationSpec, Refusal, Rendezvous, ServiceAddress, ServiceSpec};
 use middlemark_dds::Peers;
 use middlemark_runtime::Options;
 
+use crate::shim::ShimPlace;
 use crate::transport::Transport;
 
 /// The values of the option `discovery`, as shipped first.
@@ -40,6 +42,30 @@ pub(crate) struct Discovery {
     pub(crate) others: Vec<Place>,
     /// How many participants a host may have.
     pub(crate) participants: u32,
+}
+
+/// Places as the shim takes them, with the texts that they point to.
+pub(crate) struct ShimPlaces {
+    pub(crate) places: Vec<ShimPlace>,
+    _addresses: Vec<CString>,
+}
+
+impl ShimPlaces {
+    pub(crate) fn of(places: &[Place]) -> ShimPlaces {
+        let addresses: Vec<_> = places
+            .iter()
+            .map(|place| CString::new(place.address.to_string()).expect("an address has no zero byte"))
+            .collect();
+        let places = places.iter().zip(&addresses).map(|(place, address)| ShimPlace {
+            address: address.as_ptr(),
+            port: place.port,
+            index: place.index,
+        });
+        ShimPlaces {
+            places: places.collect(),
+            _addresses: addresses,
+        }
+    }
 }
 
 impl Discovery {

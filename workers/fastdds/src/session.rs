@@ -3,24 +3,24 @@
 //! `transport` says which way messages take, `quality` what the policies are, `reader` and `writer` carry them.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
+use std::ffi::{CString, NulError};
 use std::fs::File;
 use std::ptr;
 
-use middlemark_contract::{Delivery, Effective, Rendezvous, SecurityLevel};
+use middlemark_contract::{Delivery, Effective, Rendezvous, Role, SecurityLevel};
 use middlemark_dds::exchange::{self, Awaiting, Serving};
 use middlemark_dds::security::{self as dds_security, Properties};
-use middlemark_dds::{Matches, Reader, Taker, checked, opened, read_back};
+use middlemark_dds::{Counterparts, Matches, Reader, Taker, checked, opened, read_back, sequence_type};
 use middlemark_runtime::{
     Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
 };
 
 use crate::description::INTRAPROCESS;
-use crate::discovery::{Discovery, Place};
+use crate::discovery::{Discovery, ShimPlaces};
 use crate::quality;
 use crate::reader;
 use crate::security;
-use crate::shim::{self, ShimPlace, ShimSession, ShimTransports, ShimType, ShimWriter};
+use crate::shim::{self, ShimSession, ShimTransports, ShimType, ShimWriter};
 use crate::transport::Transport;
 use crate::transport::semaphores;
 use crate::writer::Writer;
@@ -32,6 +32,8 @@ pub(crate) struct Participant {
     transport: Transport,
     security: Option<SecurityLevel>,
     zero_copy: bool,
+    /// By topic, the name of its type.
+    types: BTreeMap<String, CString>,
     /// Whether any of its endpoints has loans.
     lends: bool,
     readers: Vec<(String, Reader)>,
@@ -74,6 +76,7 @@ impl Participant {
             transport,
             security,
             zero_copy: options.boolean("zero_copy") && spec.security.is_none(),
+            types: BTreeMap::new(),
             lends: false,
             readers: Vec::new(),
             writers: Vec::new(),
@@ -88,19 +91,29 @@ impl Participant {
         self.zero_copy && channel.recorded.is_none() && !channel.qos.blocks()
     }
 
-    fn message_type(&self, channel: &Channel, loans: bool) -> ShimType {
-        ShimType {
+    /// The type of a topic; its name lives as long as this session.
+    fn message_type(&mut self, channel: &Channel, loans: bool) -> Result<ShimType, NulError> {
+        let is_plain = self.transport.needs_plain_type(loans);
+        let name = if is_plain {
+            format!("middlemark::Array{}", channel.size_bytes)
+        } else {
+            sequence_type(channel.size_bytes)
+        };
+        let name = CString::new(name)?;
+        let kept = self.types.entry(channel.topic.clone()).or_insert(name);
+        Ok(ShimType {
+            name: kept.as_ptr(),
             size: channel.size_bytes as u32,
-            plain: i32::from(self.transport.needs_plain_type(loans)),
-        }
+            plain: i32::from(is_plain),
+        })
     }
 
     fn reader(&mut self, channel: &Channel, loans: bool, taker: Taker) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
-        let (message_type, how) = (self.message_type(channel, loans), (self.delivery, loans));
+        let (message_type, how) = (self.message_type(channel, loans)?, (self.delivery, loans));
         self.lends |= loans;
-        // SAFETY: the session closes its readers before itself.
+        // SAFETY: the session closes its readers before itself, and the type's name lives through the call.
         let reader = unsafe { reader::open(self.handle, &topic, message_type, &policies, how, taker)? };
         self.readers.push((channel.topic.clone(), reader));
         Ok(())
@@ -111,9 +124,9 @@ impl Participant {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
         let matching = matched.map_or(ptr::null(), |matched| self.matches.keep(matched));
-        let message_type = self.message_type(channel, loans);
+        let message_type = self.message_type(channel, loans)?;
         let handle = opened(&format!("create the writer of {}", channel.topic), |writer, reason| {
-            // SAFETY: the session is open; topic and policies live through the call, the match until the session is closed.
+            // SAFETY: the session is open; names and policies live through the call, the match until the session is closed.
             unsafe {
                 shim::mm_writer_open(
                     self.handle,
@@ -143,7 +156,7 @@ pub(crate) fn participant(
     properties: &Properties,
 ) -> Result<*mut ShimSession, MiddlewareError> {
     let name = CString::new(name)?;
-    let (own, others) = (Places::of(&discovery.own), Places::of(&discovery.others));
+    let (own, others) = (ShimPlaces::of(&discovery.own), ShimPlaces::of(&discovery.others));
     let level = options.text("intraprocess");
     let properties = properties.as_shim();
     let transports = ShimTransports {
@@ -172,30 +185,6 @@ pub(crate) fn participant(
         |session, reason| unsafe { shim::mm_open(&raw const transports, session, reason) },
     );
     Ok(opened?)
-}
-
-/// Places as the shim takes them, with the texts that they point to.
-struct Places {
-    places: Vec<ShimPlace>,
-    _addresses: Vec<CString>,
-}
-
-impl Places {
-    fn of(places: &[Place]) -> Places {
-        let addresses: Vec<_> = places
-            .iter()
-            .map(|place| CString::new(place.address.to_string()).expect("an address has no zero byte"))
-            .collect();
-        let places = places.iter().zip(&addresses).map(|(place, address)| ShimPlace {
-            address: address.as_ptr(),
-            port: place.port,
-            index: place.index,
-        });
-        Places {
-            places: places.collect(),
-            _addresses: addresses,
-        }
-    }
 }
 
 impl Session for Participant {
@@ -253,6 +242,21 @@ impl Session for Participant {
             security: self.security,
             settings,
         }
+    }
+
+    fn counterparts(&self) -> Vec<String> {
+        let words = |role, topic: &String, met: &Counterparts| met.words(role, topic, &self.types[topic].to_string_lossy());
+        let writers = self.writers.iter().map(|(topic, writer)| {
+            // SAFETY: writers live as long as their session, and the counterparts can be written.
+            let read = |found| unsafe { shim::mm_writer_counterparts(*writer, found) };
+            read_back(read, |met| words(Role::Publisher, topic, met))
+        });
+        let readers = self.readers.iter().map(|(topic, reader)| {
+            // SAFETY: a shim's reader is open as long as its `Reader`, and the counterparts can be written.
+            let read = |found| unsafe { shim::mm_reader_counterparts(reader.shim(), found) };
+            read_back(read, |met| words(Role::Subscriber, topic, met))
+        });
+        writers.chain(readers).collect()
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {

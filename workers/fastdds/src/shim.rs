@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use middlemark_dds::exchange::Guid;
 use middlemark_dds::security::ShimProperty;
-use middlemark_dds::{OnLent, OnMessage, Policies, Reason, ShimReader};
+use middlemark_dds::{Counterparts, OnLent, OnMessage, Policies, Reason, ShimReader};
 
 /// `mm_place`.
 #[repr(C)]
@@ -54,6 +54,7 @@ pub(crate) struct ShimQos {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ShimType {
+    pub(crate) name: *const c_char,
     pub(crate) size: u32,
     pub(crate) plain: i32,
 }
@@ -93,6 +94,7 @@ unsafe extern "C" {
     pub(crate) fn mm_publish_loan(writer: *mut ShimWriter, bytes: *mut u8) -> i32;
     pub(crate) fn mm_discard_loan(writer: *mut ShimWriter, bytes: *mut u8) -> i32;
     pub(crate) fn mm_writer_qos(writer: *mut ShimWriter, qos: *mut ShimQos) -> i32;
+    pub(crate) fn mm_writer_counterparts(writer: *mut ShimWriter, counterparts: *mut Counterparts) -> i32;
     pub(crate) fn mm_reader_open(
         session: *mut ShimSession,
         topic: *const c_char,
@@ -107,4 +109,5 @@ unsafe extern "C" {
         reason: *mut Reason,
     ) -> i32;
     pub(crate) fn mm_reader_qos(reader: *mut ShimReader, qos: *mut ShimQos) -> i32;
+    pub(crate) fn mm_reader_counterparts(reader: *mut ShimReader, counterparts: *mut Counterparts) -> i32;
 }

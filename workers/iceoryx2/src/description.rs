@@ -28,6 +28,7 @@ pub(crate) fn describe() -> Description {
             released: None,
         },
         capabilities: capabilities(),
+        protocols: vec![],
         dissectors: vec![],
         services: vec![],
         ports: PortHolders::Nothing,

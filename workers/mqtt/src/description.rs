@@ -27,6 +27,7 @@ pub(crate) fn describe() -> Description {
             released: None,
         },
         capabilities: capabilities(),
+        protocols: vec![],
         dissectors: vec![Dissector {
             name: "mqtt".into(),
             remark: Some("the broker's port is the trial's own: decode it as MQTT".into()),

@@ -25,6 +25,7 @@ pub(crate) fn describe() -> Description {
             released: None,
         },
         capabilities: capabilities(),
+        protocols: vec![],
         dissectors: vec![Dissector {
             name: "rtps".into(),
             remark: Some("with transport tcp of discovery alone".into()),

@@ -12,6 +12,7 @@
 //!            ── publisher(&Channel, Matched) ── Publisher moved to a thread of its own
 //!            ── server(&Exchange, Server), client(&Exchange, Receiver, Matched): the same of requests and responses
 //!            ── effective()                      once all endpoints exist
+//!            ── counterparts()                   before the end, where first messages did not come
 //!            ── close()                          after every Publisher is dropped
 //! ```
 //!
@@ -153,6 +154,12 @@ pub trait Session {
 
     /// The configuration really applied, read back from the middleware where it lets itself be read.
     fn effective(&self) -> Effective;
+
+    /// What each endpoint knows of those whom it should have met, a sentence each, where the middleware lets it know: asked
+    /// before the end of a trial whose first messages did not all come, so that it can be seen why.
+    fn counterparts(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Closes everything: when it returns no [`Receiver`] is called any more, all threads of the worker are joined, and
     /// nothing of the session is left on the machine.

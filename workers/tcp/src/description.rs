@@ -57,6 +57,7 @@ pub(crate) fn describe() -> Description {
             }],
             between_hosts: true,
         },
+        protocols: vec![],
         dissectors: vec![Dissector {
             name: "tcp".into(),
             remark: None,

@@ -49,6 +49,7 @@ pub(crate) fn describe() -> Description {
             ),
             between_hosts: true,
         },
+        protocols: vec![],
         dissectors: vec![Dissector {
             name: "udp".into(),
             remark: None,

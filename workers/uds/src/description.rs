@@ -48,6 +48,7 @@ pub(crate) fn describe() -> Description {
             ),
             between_hosts: false,
         },
+        protocols: vec![],
         dissectors: vec![],
         services: vec![],
         ports: PortHolders::Nothing,

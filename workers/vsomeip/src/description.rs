@@ -32,6 +32,7 @@ pub(crate) fn describe() -> Description {
             released: None,
         },
         capabilities: capabilities(),
+        protocols: vec![],
         dissectors: vec![
             Dissector {
                 name: "someip".into(),

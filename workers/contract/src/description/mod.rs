@@ -2,6 +2,7 @@
 
 mod matching;
 mod profile;
+mod protocol;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,6 +14,7 @@ use crate::{Congestion, Deliveries, Durability, HistoryKind, LackingSecurity, Re
 
 pub use matching::Matching;
 pub use profile::{Axis, DELIVERY, Profile, Tuning};
+pub use protocol::Protocol;
 
 /// A worker's whole account of its middleware, printed by `describe`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +32,9 @@ pub struct Description {
     pub library: Library,
     /// What it can do; everything else is refused before a trial.
     pub capabilities: Capabilities,
+    /// The protocols in which it speaks with other middlewares; empty where it speaks with itself alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protocols: Vec<Protocol>,
     /// Wireshark's dissectors of what it puts on the wire; empty where it puts nothing there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dissectors: Vec<Dissector>,

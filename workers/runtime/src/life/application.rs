@@ -119,11 +119,19 @@ impl Life<'_> {
 
     /// Everything from the first messages to `stop`; a front that stops early is obeyed.
     fn measure(&self, running: &mut Running, started_ns: i64) -> Result<(), End> {
+        let mut has_approached = false;
         let (begin_ns, end_ns) = loop {
             match self.command("measure")? {
-                ApplicationCommand::Approach => running.approach(),
+                ApplicationCommand::Approach => {
+                    has_approached = true;
+                    running.approach();
+                }
                 ApplicationCommand::Measure { begin_ns, end_ns } => break (begin_ns as i64, end_ns as i64),
-                ApplicationCommand::Stop => return Ok(()),
+                ApplicationCommand::Stop if has_approached => return Ok(()),
+                ApplicationCommand::Stop => {
+                    running.tell_counterparts();
+                    return Ok(());
+                }
                 _ => return Err(unexpected("approach, measure or stop")),
             }
         };

@@ -133,6 +133,14 @@ impl Running {
         self.gate.approach_from(clock::now_ns());
     }
 
+    /// Tells what the endpoints know of those whom they should have met, where their middleware lets them know.
+    pub(crate) fn tell_counterparts(&mut self) {
+        let endpoints = self.session().counterparts();
+        if !endpoints.is_empty() {
+            wire::say(&ApplicationEvent::Unheard { endpoints });
+        }
+    }
+
     /// Tells publishers and nodes of the window.
     pub(crate) fn open(&self, window: Window) {
         self.gate.open(window);

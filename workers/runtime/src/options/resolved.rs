@@ -138,6 +138,7 @@ mod tests {
                 released: None,
             },
             capabilities: capabilities(),
+            protocols: vec![],
             dissectors: vec![],
             services: vec![],
             ports: middlemark_contract::PortHolders::Nothing,

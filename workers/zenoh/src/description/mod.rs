@@ -28,6 +28,7 @@ pub(crate) fn describe() -> Description {
             released: None,
         },
         capabilities: capabilities(),
+        protocols: vec![],
         dissectors: vec![Dissector {
             name: "zenoh".into(),
             remark: Some("of eclipse-zenoh/zenoh-dissector, a plugin for Wireshark; without it `tcp` or `udp`".into()),

@@ -2,6 +2,9 @@
 //!
 //! A write from the library's receive thread may have to wait for an acknowledgement that this very thread would read.
 
+#[cfg(any(test, feature = "test"))]
+pub(crate) mod ping_pong;
+
 use middlemark_contract::{Deliveries, Delivery, DeliveryDescription, Refusal, StreamSpec};
 
 use crate::policies::Policies;
@@ -66,7 +69,7 @@ mod tests {
     use middlemark_contract::{Congestion, History, PatternSpec, Qos};
 
     use super::*;
-    use crate::ping_pong::ping_pong;
+    use super::ping_pong::ping_pong;
 
     fn refused(delivery: Delivery, stream: &StreamSpec) -> Option<Refusal> {
         let streams = std::slice::from_ref(stream);
