@@ -41,10 +41,11 @@ def _check(
 ) -> None:
     if not descriptions:
         return  # that there are none is the first thing to say, and `plan` says it
-    for path, problem, name, allowed in (*_options(choices, descriptions), *_profiles(choices, profiles, descriptions)):
+    of_pairs, of_options = _pairs(choices, descriptions), _options(choices, descriptions)
+    for path, problem, name, allowed in (*of_pairs, *of_options, *_profiles(choices, profiles, descriptions)):
         if name not in allowed:
             document = read_document(loaded.text, file=loaded.file)
-            raise document.error(problem, path, closest_first(name, allowed))
+            raise document.error(problem, path, closest_first(name, allowed) or "none that is here")
 
 
 def _check_stop(loaded: LoadedSuite) -> None:
@@ -74,11 +75,26 @@ Choices = Iterator[tuple[KeyPath, str, str, list[str]]]
 def _options(choices: Sequence[MiddlewareChoice], descriptions: Mapping[str, Description]) -> Choices:
     for number, choice in enumerate(choices):
         every = choice.middleware == ALL_MIDDLEWARES
-        chosen = list(descriptions) if every else [choice.middleware]
-        allowed = sorted({row.name for name in chosen if name in descriptions for row in descriptions[name].options})
-        for option in choice.options if every or choice.middleware in descriptions else ():
+        described = [name for name in (descriptions if every else choice.workers) if name in descriptions]
+        allowed = sorted({row.name for name in described for row in descriptions[name].options})
+        for option in choice.options if every or len(described) == len(choice.workers) else ():
             problem = f"`{choice.middleware}` has no option `{option}`"
             yield ("middlewares", number, "options", option), problem, option, allowed
+
+
+def _pairs(choices: Sequence[MiddlewareChoice], descriptions: Mapping[str, Description]) -> Choices:
+    """The subscribers of a pair are among those that its publishers have a protocol with."""
+    for number, choice in enumerate(choices):
+        publishers, subscribers = choice.pair or ("", "")
+        if publishers in descriptions and subscribers in descriptions:
+            spoken = descriptions[publishers].protocols or []
+            allowed = [
+                name
+                for name, other in descriptions.items()
+                if name != publishers and any(protocol in spoken for protocol in other.protocols or ())
+            ]
+            problem = f"`{subscribers}` speaks no protocol in which it understands `{publishers}`"
+            yield ("middlewares", number, "subscribers"), problem, subscribers, allowed
 
 
 def _profiles(

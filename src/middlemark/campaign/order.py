@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Self
 
 from middlemark.campaign.names import check_claims, check_demand, check_settings
 from middlemark.errors import EnvironmentNotReady, UsageError, WorkerFailed
 from middlemark.plan import (
+    Application,
     Experiment,
     Side,
     Trial,
@@ -42,6 +44,28 @@ class Worker:
 
 
 @dataclass(frozen=True)
+class TrialWorkers:
+    """The workers of one trial: the same for all its applications, or of a pair one for each role."""
+
+    publishers: Worker
+    subscribers: Worker
+
+    @classmethod
+    def alike(cls, worker: Worker) -> Self:
+        """All applications are of one worker."""
+        return cls(worker, worker)
+
+    @property
+    def distinct(self) -> tuple[Worker, ...]:
+        """Each once, the publishers' first."""
+        return (self.publishers,) if self.publishers == self.subscribers else (self.publishers, self.subscribers)
+
+    def of(self, application: Application) -> Worker:
+        """The one that an application is."""
+        return self.publishers if application.publishes else self.subscribers
+
+
+@dataclass(frozen=True)
 class CampaignResources:
     """What every trial of a campaign has in common."""
 
@@ -54,9 +78,11 @@ class CampaignResources:
     """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
     cpus: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))
 
-    def worker_of(self, experiment: Experiment) -> Worker:
-        """The worker that the experiment's applications are."""
-        return (self.base if experiment.side is Side.BASE else self.workers)[experiment.middleware]
+    def workers_of(self, experiment: Experiment) -> TrialWorkers:
+        """Those that the experiment's applications are."""
+        workers = self.base if experiment.side is Side.BASE else self.workers
+        first, *second = (workers[name] for name in experiment.middlewares)
+        return TrialWorkers(first, *(second or [first]))
 
 
 @dataclass(frozen=True)
@@ -155,11 +181,16 @@ def left_out_of(
     choices: Sequence[MiddlewareChoice], workers: Mapping[str, Worker], unfit: Mapping[str, str]
 ) -> dict[str, str]:
     """The middlewares that these choices would measure had they a worker here, with the reason."""
-    chosen = {choice.middleware: None for choice in choices}
-    wanted = [name for name in chosen if name != ALL_MIDDLEWARES]
-    if ALL_MIDDLEWARES in chosen:
-        wanted += [name for name in unfit if name not in chosen]
-    return {name: unfit.get(name, _not_installed(name, workers)) for name in wanted if name not in workers}
+    wanted = {choice.middleware: choice.workers for choice in choices if choice.workers}
+    if any(choice.middleware == ALL_MIDDLEWARES for choice in choices):
+        wanted |= {name: (name,) for name in unfit if name not in wanted}
+    lacking = {middleware: [name for name in names if name not in workers] for middleware, names in wanted.items()}
+    reasons = {name: unfit.get(name, _not_installed(name, workers)) for names in lacking.values() for name in names}
+    return {
+        middleware: "; ".join(reasons[name] if name == middleware else f"{name}: {reasons[name]}" for name in names)
+        for middleware, names in lacking.items()
+        if names
+    }
 
 
 def _not_installed(middleware: str, workers: Mapping[str, Worker]) -> str:
@@ -185,7 +216,7 @@ def _descriptions(workers: Mapping[str, Worker]) -> dict[str, Description]:
 
 
 def _check_base(suite: Suite, base: Mapping[str, Worker], against: Sequence[Path]) -> None:
-    named = [choice.middleware for choice in suite.middlewares if choice.middleware != ALL_MIDDLEWARES]
+    named = dict.fromkeys(name for choice in suite.middlewares for name in choice.workers)
     missing = [name for name in named if name not in base] if base else ["any middleware"]
     if missing:
         raise EnvironmentNotReady(
@@ -215,7 +246,7 @@ def needed_workers(
     trials: Sequence[Trial], workers: Mapping[str, Worker], unfit: Mapping[str, str]
 ) -> dict[str, Worker]:
     """The workers of these trials."""
-    middlewares = sorted({trial.experiment.middleware for trial in trials})
+    middlewares = sorted({name for trial in trials for name in trial.experiment.middlewares})
     for middleware in middlewares:
         if middleware not in workers:
             raise EnvironmentNotReady(

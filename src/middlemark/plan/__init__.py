@@ -5,13 +5,12 @@
 It starts nothing and reads nothing; `campaign` runs what is planned here.
 """
 
+from middlemark.plan.application import Application, Endpoint, Pair
 from middlemark.plan.demand import experiments_of, observed, topology_of
 from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.experiment import (
-    Application,
     CaptureBounds,
     Conditions,
-    Endpoint,
     Experiment,
     PlannedFault,
     Side,
@@ -89,6 +88,7 @@ __all__ = [
     "NotApplicable",
     "OpenRequests",
     "Outcome",
+    "Pair",
     "Periodic",
     "PingPong",
     "PlannedFault",

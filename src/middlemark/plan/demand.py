@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from middlemark.errors import EnvironmentNotReady, UsageError
-from middlemark.plan.experiment import Application, Endpoint, Experiment, Windows, experiment_id
+from middlemark.plan.application import Application, Endpoint
+from middlemark.plan.experiment import Experiment, Windows, experiment_id
 from middlemark.plan.patterns import OpenRequests, Periodic, planned_compute
 from middlemark.plan.resolve import Subject, condition_factors, planned_conditions, stream_qos
 from middlemark.plan.streams import Recorded, Stream

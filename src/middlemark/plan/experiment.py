@@ -13,23 +13,22 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from middlemark.plan.application import Application, Pair
 from middlemark.plan.patterns import Periodic
 from middlemark.plan.streams import Chain, Node, Stream
 from middlemark.plan.topology.network import Host, Link, Network
-from middlemark.suite import Action, CpuLoad, Cpus, Delivery, Deployment, Model, OptionValue, Role, Scheduling
+from middlemark.suite import Action, CpuLoad, Cpus, Delivery, Deployment, Model, OptionValue, Scheduling
 from middlemark.suite.conditions import Security
 from middlemark.suite.yaml.model import (
     Count,
     ExperimentId,
     Hertz,
-    Index,
     MiddlewareName,
     Name,
     Nanoseconds,
     OptionName,
     ProfileName,
     Share,
-    StreamName,
     TopologyName,
 )
 
@@ -42,28 +41,6 @@ class PlannedFault(Model):
     action: Action
     target: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}(/[a-z][a-z0-9_]{0,23})?$")]
     """An application or a service; for links a host, or `host/network`."""
-
-
-class Endpoint(Model):
-    """One publisher or subscriber that an application holds."""
-
-    stream: StreamName
-    role: Role
-    index: Index
-    """Its place in the stream's `publishers` or `subscribers`."""
-
-
-class Application(Model):
-    """One worker process: a suite's `Application` with an endpoint of a stream for each of its roles."""
-
-    name: Name
-    host: Name
-    endpoints: tuple[Endpoint, ...]
-
-    @property
-    def publishes(self) -> bool:
-        """Whether it holds a publisher."""
-        return any(endpoint.role is Role.PUBLISHER for endpoint in self.endpoints)
 
 
 class Windows(Model):
@@ -186,6 +163,9 @@ class Experiment(Model):
     factors: dict[str, str]
     """Every factor by name, as it is written in keys, tables, `--only` and `exclude`."""
     middleware: MiddlewareName
+    """Of a pair, a name for both."""
+    pair: Pair | None = None
+    """None where all applications are of one middleware."""
     profile: ProfileName
     options: dict[OptionName, OptionValue]
     """What the suite sets beyond the profile."""
@@ -266,6 +246,11 @@ class Experiment(Model):
     def key(self) -> str:
         """All factors in one readable line."""
         return " ".join(f"{name}={value}" for name, value in self.factors.items())
+
+    @property
+    def middlewares(self) -> tuple[str, ...]:
+        """The middlewares that it runs: of a pair the publishers', then the subscribers'."""
+        return (self.middleware,) if self.pair is None else (self.pair.publishers, self.pair.subscribers)
 
     @property
     def searched_value(self) -> float:

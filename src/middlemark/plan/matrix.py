@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from middlemark.errors import EnvironmentNotReady, UsageError
+from middlemark.plan.application import Pair
 from middlemark.plan.experiment import Experiment, Side, experiment_id
 from middlemark.plan.resolve import Point, Subject, WorkloadPoint, factors_of, resolve
 from middlemark.suite import (
@@ -79,7 +80,7 @@ def _subjects(suite: Suite, choice: MiddlewareChoice, available: Sequence[str]) 
     if not available:
         raise EnvironmentNotReady("no worker is built", remedy="build the workers: `make workers`")
     names = available if choice.middleware == ALL_MIDDLEWARES else [choice.middleware]
-    for name in names:
+    for name in names if choice.pair is None else choice.pair:
         if name not in available:
             raise EnvironmentNotReady(
                 f"the suite `{suite.suite}` names `{name}`, which has no worker here",
@@ -87,8 +88,9 @@ def _subjects(suite: Suite, choice: MiddlewareChoice, available: Sequence[str]) 
             )
     options = [dict(zip(choice.options, values, strict=True)) for values in product(*choice.options.values())]
     deliveries = choice.delivery or suite.delivery or (None,)
+    pair = None if choice.pair is None else Pair(publishers=choice.pair[0], subscribers=choice.pair[1])
     for name, profile, chosen, delivery in product(names, choice.profiles or suite.profiles, options, deliveries):
-        yield Subject(name, profile, chosen, delivery)
+        yield Subject(name, profile, chosen, delivery, pair)
 
 
 def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[WorkloadPoint]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from middlemark.plan import streams as planned
-from middlemark.plan.experiment import Application, Endpoint
+from middlemark.plan.application import Application, Endpoint
 from middlemark.plan.patterns import DEFAULT_APPROACH_HZ, Computed, planned_compute
 from middlemark.plan.streams import Stream, StreamQos
 from middlemark.suite import (

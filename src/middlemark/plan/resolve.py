@@ -5,11 +5,10 @@ Which points there are is `matrix`'s question; addresses and seeds are left to t
 
 from dataclasses import dataclass
 
+from middlemark.plan.application import Application, Endpoint, Pair
 from middlemark.plan.experiment import (
-    Application,
     CaptureBounds,
     Conditions,
-    Endpoint,
     Experiment,
     Search,
     Windows,
@@ -70,6 +69,8 @@ class Subject:
     options: dict[str, OptionValue]
     delivery: Delivery | None = None
     """None where nobody names one."""
+    pair: Pair | None = None
+    """Who publishes and who subscribes, where these are two middlewares."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         id=experiment_id(factors),
         factors=factors,
         middleware=subject.middleware,
+        pair=subject.pair,
         profile=subject.profile,
         options=subject.options,
         delivery=subject.delivery,

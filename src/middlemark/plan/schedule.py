@@ -18,7 +18,7 @@ from middlemark.plan.matrix import expand, on_both_sides, only
 from middlemark.plan.patterns import Periodic
 from middlemark.plan.streams import Stream
 from middlemark.plan.trial import SearchStep, Trial
-from middlemark.suite import ALL_MIDDLEWARES, Demand, Observation, Suite, factor_text
+from middlemark.suite import Demand, Observation, Suite, factor_text
 
 SOUGHT = {"no_communication", "failed", "timed_out"}
 """The outcomes of trials whose load was not sustained."""
@@ -212,11 +212,10 @@ def _is_short(stored: Sequence[Trial]) -> bool:
 
 def _experiments(requested: Suite | Demand, stored: Sequence[Trial]) -> Sequence[Experiment]:
     """All of the suite, for the middlewares that the campaign had; of a search the step that it begins at."""
-    had: dict[str, set[str]] = {
-        choice.middleware: set() for choice in requested.middlewares if choice.middleware != ALL_MIDDLEWARES
-    }
+    had: dict[str, set[str]] = {name: set() for choice in requested.middlewares for name in choice.workers}
     for trial in stored:
-        had.setdefault(trial.experiment.middleware, set()).add(trial.experiment.profile)
+        for middleware in trial.experiment.middlewares:
+            had.setdefault(middleware, set()).add(trial.experiment.profile)
     if isinstance(requested, Demand):
         as_often = requested.model_copy(update={"trials": stored[-1].block})
         return experiments_of(as_often, {name: sorted(profiles) for name, profiles in had.items()})

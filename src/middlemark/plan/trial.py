@@ -11,7 +11,7 @@ from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
 from middlemark.plan.experiment import Experiment
 from middlemark.suite import Model, Observation
-from middlemark.suite.yaml.model import Index, Nanoseconds, StreamName, TrialId
+from middlemark.suite.yaml.model import Index, Nanoseconds, ProcessName, StreamName, TrialId
 
 
 class SearchStep(Model):
@@ -140,11 +140,15 @@ class NoCommunication(Model):
 
     kind: Literal["no_communication"] = "no_communication"
     missing: Annotated[tuple[MissingPath, ...], Field(min_length=1)]
+    reasons: dict[ProcessName, tuple[str, ...]] = {}
+    """By application, what its endpoints know of those whom they should have met."""
 
     @property
     def detail(self) -> str:
-        """What did not arrive."""
-        return f"no first message of {', '.join(map(str, self.missing))}"
+        """What did not arrive, and what is known of why."""
+        missing = f"no first message of {', '.join(map(str, self.missing))}"
+        reasons = (f"{name}: {'; '.join(sentences)}" for name, sentences in self.reasons.items())
+        return "; ".join([missing, *reasons])
 
 
 class NotApplicable(Model):

@@ -54,9 +54,22 @@ from middlemark.suite.load import (
     shipped_workloads,
     suite_on_machines,
 )
-from middlemark.suite.measurement import Capture, Disturbance, Observation, Precision, Recording, Search, Stop, Windows
+from middlemark.suite.measurement import (
+    ALL_MIDDLEWARES,
+    NOT_SET,
+    Capture,
+    Disturbance,
+    MiddlewareChoice,
+    Observation,
+    OptionValue,
+    Precision,
+    Recording,
+    Search,
+    Stop,
+    Windows,
+)
 from middlemark.suite.metrics import Dimension
-from middlemark.suite.suite import ALL_MIDDLEWARES, NOT_SET, Exclusion, MiddlewareChoice, OptionValue, Suite
+from middlemark.suite.suite import Exclusion, Suite
 from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice
 from middlemark.suite.topology.impairment import Impairment, Step, Trace
 from middlemark.suite.topology.inventory import Inventory, Machine

@@ -1,4 +1,4 @@
-"""How a suite is measured: windows, recording, observations, repeats, the bounds of a search, and when to stop.
+"""What a suite measures and how: middlewares and pairs with their options, windows, recording, observations, searches, stops.
 
 It holds values only. `plan` gives observations and searches their trials, `campaign` keeps the time, `analysis.search`
 decides which load is tried next and whether an interval is narrow enough.
@@ -8,9 +8,12 @@ from enum import StrEnum
 from math import log1p
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
-from middlemark.suite.yaml.model import Many, Model, Named, refusal
+from middlemark.suite.workload.qos import Delivery, Qos
+from middlemark.suite.yaml.model import Many, MiddlewareName, Model, Named, OptionName, ProfileName, refusal
 from middlemark.suite.yaml.quantity import DURATION, RATE, SHARE, SIZE, Duration, MessageSize, Rate, Share, TimeSpan
 
 _MS = 1_000_000
@@ -160,3 +163,85 @@ class Stop(Model):
     """The most trials of an experiment; a metric whose interval is still too wide stays open."""
     figures: Many[Precision] | None = None
     """The metrics whose intervals have to be narrow; without it, the metric by which each stream is ranked."""
+
+
+LONGEST_MIDDLEWARE = 32
+"""The letters of a middleware's name."""
+ALL_MIDDLEWARES = "all"
+_ROLES = ("publishers", "subscribers")
+
+
+def _option_value(written: object) -> object:
+    if not isinstance(written, bool | int | str):
+        raise refusal(f"`{written}` can't be the value of an option", allowed="true, false, a whole number, or text")
+    return written
+
+
+NOT_SET = "none"
+"""In a rule of `exclude`, the value of an option that an experiment does not set."""
+OptionValue = bool | int | str
+RequestedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_option_value)]]]
+"""Each option with one value, or with several that widen the matrix."""
+
+
+class MiddlewareChoice(Named):
+    """A middleware, or a pair of them, with the profiles and options with which it is measured."""
+
+    name_key: ClassVar[str] = "middleware"
+
+    middleware: MiddlewareName
+    """Its name as `middlemark list middlewares` shows it; `all`: every one that is built. A pair has one by itself."""
+    publishers: MiddlewareName | None = None
+    """Of a pair, the middleware that publishes, or asks."""
+    subscribers: MiddlewareName | None = None
+    """Of a pair, the middleware that subscribes, or answers; the two must speak one protocol."""
+    profiles: Many[ProfileName] | None = None
+    """Its named configurations; without it, those of the suite."""
+    qos: Many[Qos] | None = None
+    """QoS for every workload without its own, in place of the suite's."""
+    options: RequestedOptions = {}
+    """Options set in addition to the profile, as `middlemark describe` shows them; lists widen the matrix. Of a pair, each is
+    set where it is known."""
+    delivery: Many[Delivery] | None = None
+    """Who calls an application with a message; without it, the suite's."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_a_pair(cls, written: object) -> object:
+        """`{publishers: a, subscribers: b}` is named `a_to_b`."""
+        names = [written.get(role) for role in _ROLES] if isinstance(written, dict) else []
+        if not isinstance(written, dict) or not any(names):
+            return written
+        for role, name in zip(_ROLES, names, strict=True):
+            if name is None:
+                raise refusal(f"a pair has no `{role}`", allowed=f"`{role}: …`, a middleware's name")
+        pair = "_to_".join(map(str, names))
+        if written.get("middleware", pair) != pair:
+            raise refusal("a pair is not named", allowed="`publishers` and `subscribers` alone", at=("middleware",))
+        is_name = all(str(name).isidentifier() for name in names)  # else it is the role that is to blame
+        return {**written, "middleware": pair[:LONGEST_MIDDLEWARE].lower() if is_name else "pair"}
+
+    @model_validator(mode="after")
+    def _is_of_two(self) -> Self:
+        if self.pair and (self.pair[0] == self.pair[1] or ALL_MIDDLEWARES in self.pair):
+            raise refusal("a pair is of two middlewares by name", allowed="two different ones", at=("subscribers",))
+        if self.pair and self.middleware != "_to_".join(self.pair):
+            raise refusal("the names of this pair are too long", allowed=f"{LONGEST_MIDDLEWARE - 4} letters in all")
+        return self
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """Who publishes and who subscribes, where these are two."""
+        return (self.publishers, self.subscribers) if self.publishers and self.subscribers else None
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """The middlewares that it names."""
+        return self.pair or (() if self.middleware == ALL_MIDDLEWARES else (self.middleware,))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The bare name, the mapping of one middleware, or that of a pair."""
+        whole = handler.resolve_ref_schema(handler(schema))
+        one, pair = {"required": [cls.name_key]}, {"required": list(_ROLES)}
+        return {"anyOf": [whole["properties"][cls.name_key], whole | {"anyOf": [one, pair], "required": []}]}

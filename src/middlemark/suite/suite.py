@@ -7,15 +7,26 @@ rendered here. Only its worker knows which options a middleware has.
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
+from pydantic import Field, StrictBool, ValidationInfo, model_validator
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from middlemark.suite.claims.parser import ClaimText
 from middlemark.suite.conditions import Conditions, CpuLoad, Cpus, Deployment, Scheduling, Security
-from middlemark.suite.measurement import Capture, Disturbance, KernelPath, Observation, Recording, Stop, Windows
+from middlemark.suite.measurement import (
+    ALL_MIDDLEWARES,
+    Capture,
+    Disturbance,
+    KernelPath,
+    MiddlewareChoice,
+    Observation,
+    Recording,
+    RequestedOptions,
+    Stop,
+    Windows,
+)
 from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.topology.topology import Placement
@@ -23,29 +34,13 @@ from middlemark.suite.workload.qos import Congestion, Delivery, Durability, Hist
 from middlemark.suite.workload.workload import Arrival, Pattern, Workload
 from middlemark.suite.yaml.model import (
     Many,
-    MiddlewareName,
     Model,
-    Named,
-    OptionName,
     ProfileName,
     TopologyName,
     closest_first,
     refusal,
 )
 from middlemark.suite.yaml.quantity import Duration, MessageSize, Rate, factor_text
-
-
-def _option_value(written: object) -> object:
-    if not isinstance(written, bool | int | str):
-        raise refusal(f"`{written}` can't be the value of an option", allowed="true, false, a whole number, or text")
-    return written
-
-
-NOT_SET = "none"
-"""In a rule of `exclude`, the value of an option that an experiment does not set."""
-OptionValue = bool | int | str
-RequestedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_option_value)]]]
-"""Each option with one value, or with several that widen the matrix."""
 
 
 WholeNumber = Annotated[int, Field(strict=True)]
@@ -108,26 +103,6 @@ class Exclusion(Model):
         return {
             name: frozenset(factor_text(name, value) for value in values) for name, values in (named | options).items()
         }
-
-
-ALL_MIDDLEWARES = "all"
-
-
-class MiddlewareChoice(Named):
-    """A middleware, with the profiles and options with which it is measured."""
-
-    name_key: ClassVar[str] = "middleware"
-
-    middleware: MiddlewareName
-    """Its name as `middlemark list middlewares` shows it; `all`: every one that is built."""
-    profiles: Many[ProfileName] | None = None
-    """Its named configurations; without it, those of the suite."""
-    qos: Many[Qos] | None = None
-    """QoS for every workload without its own, in place of the suite's."""
-    options: RequestedOptions = {}
-    """Options set in addition to the profile, as `middlemark describe` shows them; lists widen the matrix."""
-    delivery: Many[Delivery] | None = None
-    """Who calls an application with a message; without it, the suite's."""
 
 
 class Suite(Model):

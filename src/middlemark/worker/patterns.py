@@ -1,4 +1,4 @@
-"""A stream's pattern in the words of the contract: what a plan says, with the seeds that belong to a trial.
+"""Patterns and nodes in the words of the contract: what a plan says, with the seeds that belong to a trial.
 
 It only renders; `plan.patterns` has what is planned, `campaign.trial.spec` the rest of a spec.
 """
@@ -7,6 +7,7 @@ from middlemark.plan import (
     Burst,
     ClosedRequests,
     Computed,
+    Node,
     OpenRequests,
     PingPong,
     Requests,
@@ -49,3 +50,19 @@ def _requests_spec(pattern: Requests, seed: int) -> contract.RequestResponsePatt
 
 def _arrival_spec(arrival: Arrival, seed: int) -> contract.Arrival:
     return contract.PoissonArrival(seed=seed) if arrival is Arrival.POISSON else contract.FixedArrival()
+
+
+def node_spec(node: Node, number: int, seed: int) -> contract.NodeSpec:
+    """What a worker is told of a pipeline's node, with the seed of the trial's block."""
+    inputs = [{"stream": i.stream, "index": i.subscriber, "take": i.take.model_dump()} for i in node.inputs]
+    return contract.NodeSpec.model_validate(
+        {
+            "name": node.name,
+            "number": number,
+            "trigger": node.trigger.model_dump(mode="json"),
+            "compute": node.compute.model_dump(),
+            "seed": seed + number,
+            "inputs": inputs,
+            "outputs": [{"stream": stream, "index": 0} for stream in node.outputs],
+        }
+    )

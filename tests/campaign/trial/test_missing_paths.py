@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from middlemark.campaign.trial.events import EventReader
-from middlemark.campaign.trial.lifecycle import missing_paths
+from middlemark.campaign.trial.events import EventReader, missing_paths
 from middlemark.worker.contract import ApplicationFirstFullMessage, ApplicationFirstMessage
 from middlemark.worker.process import Said
 from staged import planned

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.campaign.order import CampaignResources, Worker
+from middlemark.campaign.order import CampaignResources, TrialWorkers
 from middlemark.errors import EnvironmentUnusable
 from middlemark.plan import CaptureBounds, Experiment, PlannedFault, Trial, loaded_hosts
 from middlemark.plan.topology.network import Link
@@ -42,7 +42,7 @@ from middlemark.worker.description import needed_ports, programs_of
 class TrialEnvironment:
     """Everything around the processes of one trial."""
 
-    worker: Worker
+    workers: TrialWorkers
     slot: Slot
     hosts: Mapping[str, Host]
     """The hosts as processes are started on them, in the requested deployment."""
@@ -73,22 +73,23 @@ class TrialEnvironment:
 def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnvironment]:
     """What the trial runs in; raises EnvironmentNotReady where this machine can't make it."""
     experiment, ledger = trial.experiment, resources.ledger
-    worker = resources.worker_of(experiment)
+    workers = resources.workers_of(experiment)
     plan = PlannedTestbed(
         experiment.hosts,
         experiment.networks,
         _links(trial),
-        shown=(worker.path.parent, state_folder()),
-        executables=_executables(experiment, worker),
+        shown=(*dict.fromkeys(worker.path.parent for worker in workers.distinct), state_folder()),
+        executables=_executables(experiment, workers),
     )
     with ExitStack() as stack:
-        slot = stack.enter_context(slots.reserved(needed_ports(experiment, worker.description)))
+        ports = max(needed_ports(experiment, worker.description) for worker in workers.distinct)
+        slot = stack.enter_context(slots.reserved(ports))
         testbed = stack.enter_context(built(plan, slot, ledger))
         stack.callback(ledger.remove, ledger.enter("shared_memory", slot.name))
         is_awake = experiment.conditions.keep_awake
         kept_awake = stack.enter_context(awake.kept_awake(resources.cpus, ledger)) if is_awake else None
         folder = _folders(testbed, experiment.timeline, slot, ledger, stack)
-        contents, deployment = Contents(worker.path, programs_of(worker.description)), experiment.conditions.deployment
+        contents, deployment = _contents(workers), experiment.conditions.deployment
         hosts = {
             name: stack.enter_context(deployed(host, deployment, contents, folder, ledger, experiment.host(name)))
             for name, host in testbed.hosts.items()
@@ -96,7 +97,7 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         clocks = _clock_offsets(testbed, ledger)
         loaded = {name: experiment.host(name).cpus or resources.cpus for name in loaded_hosts(experiment)}
         yield TrialEnvironment(
-            worker, slot, hosts, folder, resources.cpus, testbed, loaded, kept_awake, clocks, experiment.capture
+            workers, slot, hosts, folder, resources.cpus, testbed, loaded, kept_awake, clocks, experiment.capture
         )
 
 
@@ -156,10 +157,17 @@ def _links(trial: Trial) -> tuple[Link, ...]:
     return tuple(link.model_copy(update={"offloads": False}) for link in links)
 
 
-def _executables(experiment: Experiment, worker: Worker) -> tuple[Path, ...]:
+def _executables(experiment: Experiment, workers: TrialWorkers) -> tuple[Path, ...]:
     """What is copied to hosts that are other machines."""
     is_elsewhere = any(host.kind is HostKind.SSH for host in experiment.hosts)
-    return (worker.path, executable("probe")) if is_elsewhere else (worker.path,)
+    paths = tuple(worker.path for worker in workers.distinct)
+    return (*paths, executable("probe")) if is_elsewhere else paths
+
+
+def _contents(workers: TrialWorkers) -> Contents:
+    """What the containers of a trial can execute, where it has any."""
+    worker = workers.publishers
+    return Contents(worker.path, programs_of(worker.description))
 
 
 def _clock_offsets(testbed: Testbed, ledger: Ledger) -> dict[str, ClockOffset]:

@@ -10,17 +10,19 @@ import asyncio
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from middlemark.plan import Failed, NotApplicable, Outcome, TimedOut
+from middlemark.plan import Failed, MissingPath, NotApplicable, Outcome, TimedOut, Trial
 from middlemark.worker.contract import (
     ApplicationClosed,
     ApplicationFailed,
+    ApplicationFirstFullMessage,
+    ApplicationFirstMessage,
     ApplicationRefused,
     ServiceClosed,
     ServiceFailed,
@@ -29,6 +31,7 @@ from middlemark.worker.contract import (
 from middlemark.worker.process import Ended, Heard, Junk, Said, TooMuch, last_lines
 
 M = TypeVar("M", bound=BaseModel)
+First: TypeAlias = ApplicationFirstMessage | ApplicationFirstFullMessage
 
 # A worker that refuses these got a wrong request: that is no limit of its middleware.
 FAULTS_OF_THE_FRONT = {"spec", "contract_version"}
@@ -153,3 +156,26 @@ class EventReader:
 
 def _how_it_ended(exit_status: int) -> str:
     return f"it was killed by signal {-exit_status}" if exit_status < 0 else f"it ended with exit status {exit_status}"
+
+
+def path_of(first: First) -> tuple[str, bool, int, int]:
+    """Which path it was the first on."""
+    return first.stream, first.answers, first.publisher, first.subscriber
+
+
+def missing_paths(
+    trial: Trial, events: EventReader, applications: Container[str], kind: type[First]
+) -> list[MissingPath]:
+    """The paths between these applications, of messages and of answers, on which none of this kind has come yet."""
+    reached = {
+        path_of(first) for application in trial.experiment.applications for first in events.of(application.name, kind)
+    }
+    return [
+        MissingPath(stream=stream.name, answers=answers, publisher=publisher, subscriber=subscriber)
+        for stream in trial.experiment.streams
+        for answers in ((False, True) if stream.pattern.has_answers else (False,))
+        for publisher, asker in enumerate(stream.publishers)
+        for subscriber, answerer in enumerate(stream.subscribers)
+        if asker in applications and answerer in applications and stream.is_joined(publisher, subscriber)
+        if (stream.name, answers, publisher, subscriber) not in reached
+    ]

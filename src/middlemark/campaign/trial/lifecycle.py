@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
 from middlemark.campaign.observers.observer import TrialObserver
 from middlemark.campaign.trial.environment import TrialEnvironment
-from middlemark.campaign.trial.events import EventReader, TrialOver
+from middlemark.campaign.trial.events import First, TrialOver, missing_paths
 from middlemark.campaign.trial.faults import Faults
 from middlemark.campaign.trial.processes import TrialProcesses
-from middlemark.plan import MissingPath, NoCommunication, Trial
+from middlemark.plan import NoCommunication, Trial
 from middlemark.results.record import ClockAgreement, KeptAwakeFacts, LinkMeasured, LoadReached, Window
 from middlemark.suite import Action
 from middlemark.testbed.machine.cpus import CpuLoad, Reading
@@ -40,7 +40,6 @@ CLOSING_NS = 6 * _S
 
 
 M = TypeVar("M", bound=BaseModel)
-First: TypeAlias = contract.ApplicationFirstMessage | contract.ApplicationFirstFullMessage
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Lifecycle:
         windows = self.trial.experiment.windows
         steps: tuple[tuple[str, float | None, Callable[[], Awaitable[None]]], ...] = (
             ("arming", None, self.arm),
-            ("first messages", None, self.bring_together),
+            ("first messages", None, self.meet),
             ("measuring", (windows.warm_up_ns + windows.window_ns) / 1e9, self.measure),
             ("draining", None, self.drain),
             ("stopping", None, self.stop),
@@ -109,6 +108,18 @@ class Lifecycle:
         await self._hear_from(self.specs.services, contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
         await self._hear_from(self.on_time, contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
         self.observer.begin()
+
+    async def meet(self) -> None:
+        """Brings all together; where they don't, they say before their end what they know of each other."""
+        try:
+            await self.bring_together()
+        except TrialOver as over:
+            if not isinstance(over.outcome, NoCommunication):
+                raise
+            await self.stop()
+            told = {name: self.last(name, contract.ApplicationUnheard) for name in self.on_time}
+            reasons = {name: tuple(event.endpoints) for name, event in told.items() if event}
+            raise TrialOver(over.outcome.model_copy(update={"reasons": reasons})) from over
 
     async def bring_together(self) -> None:
         """Starts all at T0; waits until each subscriber has heard each publisher, then for full messages."""
@@ -258,29 +269,6 @@ class Lifecycle:
             return [str(path) for path in paths]
 
         return missing
-
-
-def path_of(first: First) -> tuple[str, bool, int, int]:
-    """Which path it was the first on."""
-    return first.stream, first.answers, first.publisher, first.subscriber
-
-
-def missing_paths(
-    trial: Trial, events: EventReader, applications: Container[str], kind: type[First]
-) -> list[MissingPath]:
-    """The paths between these applications, of messages and of answers, on which none of this kind has come yet."""
-    reached = {
-        path_of(first) for application in trial.experiment.applications for first in events.of(application.name, kind)
-    }
-    return [
-        MissingPath(stream=stream.name, answers=answers, publisher=publisher, subscriber=subscriber)
-        for stream in trial.experiment.streams
-        for answers in ((False, True) if stream.pattern.has_answers else (False,))
-        for publisher, asker in enumerate(stream.publishers)
-        for subscriber, answerer in enumerate(stream.subscribers)
-        if asker in applications and answerer in applications and stream.is_joined(publisher, subscriber)
-        if (stream.name, answers, publisher, subscriber) not in reached
-    ]
 
 
 def _load_reached(load: CpuLoad, before: Mapping[int, Reading], now: Mapping[int, Reading]) -> LoadReached:

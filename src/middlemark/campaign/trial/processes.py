@@ -44,7 +44,6 @@ class TrialProcesses:
         self.events = EventReader(logs)
         self.keys: defaultdict[str, list[str]] = defaultdict(list)
         """By application or service: its processes so far, the present one last."""
-        self._worker = environment.worker.path
         self._environment = environment
         self._logs = logs
         self._ledger = ledger
@@ -70,7 +69,8 @@ class TrialProcesses:
         number = len(self.keys[name]) + 1
         key = name if number == 1 else f"{name}#{number}"
         command, spec = self._command_and_spec(name, number)
-        mark = self._ledger.enter("process", f"{self._worker.name} {command} {key}")
+        worker = self.specs.worker_of[name]
+        mark = self._ledger.enter("process", f"{worker.name} {command} {key}")
         self._marks.append(mark)
         self.keys[name].append(key)
         self._mark_of[key] = mark
@@ -78,7 +78,7 @@ class TrialProcesses:
         try:
             process = await WorkerProcess.start(
                 key,
-                host.command([str(self._worker), command]),
+                host.command([str(worker), command]),
                 environment={procfs.MARK_VARIABLE: mark},
                 log=self._logs / f"{key}.log",
                 events=SERVICE_EVENTS if command == "service" else APPLICATION_EVENTS,
@@ -111,12 +111,13 @@ class TrialProcesses:
             return None
         if self._environment.hosts[self.specs.host_of[name]].starts_directly:
             return self._processes[key].pid
-        process = process_of(self._mark_of[key], self._worker)
+        process = process_of(self._mark_of[key], self.specs.worker_of[name])
         return None if process is None else process.pid
 
     def pid_on(self, host: SshHost, name: str) -> int | None:
         """The pid on another machine of the present process of a name; None where it is gone."""
-        return host.process_of(self._mark_of[self.key(name)], self._worker) if self.living([name]) else None
+        worker = self.specs.worker_of[name]
+        return host.process_of(self._mark_of[self.key(name)], worker) if self.living([name]) else None
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """Signals the present process of a name with all that it started (a broker, say), and none else."""

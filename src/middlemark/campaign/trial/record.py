@@ -12,7 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.campaign.trial import validity
-from middlemark.campaign.trial.lifecycle import Lifecycle, path_of
+from middlemark.campaign.trial.events import path_of
+from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, Outcome, Valid
 from middlemark.results.counts import (
     Counts,

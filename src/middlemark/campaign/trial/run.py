@@ -25,11 +25,11 @@ from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.security import check_security, secured, stored_specs
 from middlemark.campaign.trial.spec import process_specs
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, StoreError
-from middlemark.plan import Failed, NotApplicable, Outcome, Trial
+from middlemark.plan import Experiment, Failed, NotApplicable, Outcome, Trial
 from middlemark.results.files import writing
 from middlemark.results.record import TrialRecord, is_valid
 from middlemark.results.trial_folder import TrialFolder
-from middlemark.suite import Disturbance, Observation
+from middlemark.suite import DeploymentKind, Disturbance, Observation, Security
 from middlemark.testbed.processes.ledger import Ledger
 
 Reached = Callable[[str, float | None], None]
@@ -64,7 +64,10 @@ async def run_trial(
 
 def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, stack: ExitStack) -> Lifecycle:
     """All that the trial needs before its first process starts; over where this machine or the trial lacks it."""
-    check_security(trial, resources.worker_of(trial.experiment).description)
+    workers = resources.workers_of(trial.experiment)
+    _check_pair(trial.experiment)
+    for worker in workers.distinct:
+        check_security(trial, worker.description)
     with _not_applicable_where_lacking():
         environment = enter_prepared(trial, resources, stack)
     specs = process_specs(trial, environment)
@@ -85,6 +88,19 @@ def _not_applicable_where_lacking() -> Iterator[None]:
     except EnvironmentNotReady as lacking:
         reason = "; ".join(str(lacking).splitlines())
         raise TrialOver(NotApplicable(capability="testbed", reason=reason)) from lacking
+
+
+def _check_pair(experiment: Experiment) -> None:
+    """Over where two middlewares can't be this trial's applications together."""
+    if experiment.pair is None:
+        return
+    conditions, reason = experiment.conditions, experiment.pair.why_not(experiment.applications)
+    if conditions.security is not Security.NONE:
+        reason = "the credentials of a trial are made by one worker for its own applications"
+    elif conditions.deployment.deployment is not DeploymentKind.BARE_METAL:
+        reason = "a container holds one worker with the libraries that it needs"
+    if reason:
+        raise TrialOver(NotApplicable(capability="pair", reason=reason))
 
 
 async def _execute_and_collect(

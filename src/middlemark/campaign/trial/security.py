@@ -56,7 +56,7 @@ def _stored(spec: ServiceSpec | ApplicationSpec) -> BaseModel:
 
 def _made(level: SecurityLevel, specs: Specs, environment: TrialEnvironment) -> contract.CredentialsMade:
     try:
-        event = answered(environment.worker.path, _request(level, specs, environment))
+        event = answered(environment.workers.publishers.path, _request(level, specs, environment))
     except WorkerFailed as failure:
         raise TrialOver(Failed(application=_MAKER, doing=_DOING, causes=(failure.text,))) from failure
     match event:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from middlemark.campaign.order import TrialWorkers, Worker
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.plan import (
     Application,
     Experiment,
-    Node,
     PlannedFault,
     Stream,
     StreamQos,
@@ -21,12 +22,12 @@ from middlemark.plan import (
     service_cpus,
     share_cpus,
 )
-from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Delivery, Scheduling
+from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Delivery, OptionValue, Scheduling
 from middlemark.testbed.hosts.host import Host
 from middlemark.worker import contract
-from middlemark.worker.contract import ApplicationSpec, Description, Placement, Rendezvous, ServiceAddress, ServiceSpec
+from middlemark.worker.contract import ApplicationSpec, Placement, Rendezvous, ServiceAddress, ServiceSpec
 from middlemark.worker.description import CONTRACT_VERSION, counts_by_stream, needed_services, resolved_delivery
-from middlemark.worker.patterns import pattern_spec
+from middlemark.worker.patterns import node_spec, pattern_spec
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Specs:
     services: Mapping[str, ServiceSpec]
     applications: Mapping[str, ApplicationSpec]
     host_of: Mapping[str, str]
+    worker_of: Mapping[str, Path]
+    """By the process's name, whose process it is: the worker's file."""
     timeline: Sequence[PlannedFault] = ()
     credentials: Mapping[str, str] = field(default_factory=dict)
     """How the credentials in them were made, in the worker's words; empty where the trial is open to all."""
@@ -52,8 +55,22 @@ _DELIVERIES: Mapping[Delivery | None, contract.Delivery] = {
     Delivery.POLLING: "polling",
 }
 """The others leave it to the profile and the worker."""
-_Service = tuple[str, int, str]
-"""A service's name, its index and its host's name."""
+
+
+@dataclass(frozen=True)
+class _Service:
+    """A service of a trial."""
+
+    service: str
+    index: int
+    host: str
+    worker: Worker
+    """Whose service it is."""
+
+    @property
+    def process(self) -> str:
+        """Its process's name."""
+        return f"{self.service}_{self.index}"
 
 
 @dataclass(frozen=True)
@@ -68,49 +85,62 @@ class _Common:
 def process_specs(trial: Trial, environment: TrialEnvironment) -> Specs:
     """The specs of one trial."""
     experiment = trial.experiment
-    services = _services(experiment, environment.worker.description)
+    services = _services(experiment, environment.workers)
     cpus = share_cpus(experiment, environment.cpus)
     streams = {name: _stream_specs(trial, environment, host) for name, host in environment.hosts.items()}
     common = _Common(services, streams)
     return Specs(
-        services={
-            f"{service}_{index}": _service_spec(trial, environment, (service, index, host), services, cpus)
-            for service, index, host in services
-        },
+        services={service.process: _service_spec(trial, environment, service, services, cpus) for service in services},
         applications={
             application.name: _application_spec(trial, application, environment, common, cpus[application.name])
             for application in experiment.applications
         },
-        host_of={f"{service}_{index}": host for service, index, host in services}
+        host_of={service.process: service.host for service in services}
         | {application.name: application.host for application in experiment.applications},
+        worker_of={service.process: service.worker.path for service in services}
+        | {application.name: environment.workers.of(application).path for application in experiment.applications},
         timeline=experiment.timeline,
     )
 
 
-def _services(experiment: Experiment, description: Description) -> list[_Service]:
-    """Every service that the middleware needs under the trial's options, where the topology puts it."""
+def _services(experiment: Experiment, workers: TrialWorkers) -> list[_Service]:
+    """Every service that is needed under the trial's options, where the topology puts it; of a pair's alike one's, the
+    publishers'."""
     with_applications = tuple(dict.fromkeys(application.host for application in experiment.applications))
     hosts = {"host": with_applications, "network": experiment.services or with_applications[:1]}
-    needed = needed_services(description, experiment.profile, dict(experiment.options))
-    return [(need.service, index, host) for need in needed for index, host in enumerate(hosts[need.per])]
+    services: dict[str, list[_Service]] = {}
+    for worker in workers.distinct:
+        for need in needed_services(worker.description, experiment.profile, dict(experiment.options)):
+            placed = [_Service(need.service, index, host, worker) for index, host in enumerate(hosts[need.per])]
+            services.setdefault(need.service, placed)
+    return [service for placed in services.values() for service in placed]
 
 
 def _linked_with(service: _Service, services: Sequence[_Service]) -> list[_Service]:
     """The services that one is linked with: those of its kind before and after it, so that there is no circle."""
-    name, index, _ = service
-    return [service for service in services if service[0] == name and abs(service[1] - index) == 1]
+    alike = [other for other in services if other.service == service.service]
+    return [other for other in alike if abs(other.index - service.index) == 1]
 
 
 def _nearest_first(host: str, services: Sequence[_Service]) -> list[_Service]:
-    return sorted(services, key=lambda service: service[2] != host)
+    return sorted(services, key=lambda service: service.host != host)
 
 
 def _addresses(services: Sequence[_Service], viewer: str, environment: TrialEnvironment) -> list[ServiceAddress]:
     """Where those services are that can be reached from a host."""
-    addresses = [
-        (name, index, environment.hosts[host].address_for(environment.hosts[viewer])) for name, index, host in services
+    hosts = environment.hosts
+    addresses = [(service, hosts[service.host].address_for(hosts[viewer])) for service in services]
+    return [
+        ServiceAddress(service=service.service, index=service.index, address=address)
+        for service, address in addresses
+        if address
     ]
-    return [ServiceAddress(service=name, index=index, address=address) for name, index, address in addresses if address]
+
+
+def _options(experiment: Experiment, worker: Worker) -> dict[str, OptionValue]:
+    """What the suite sets; of a pair, each option where it is known."""
+    names = {option.name for option in worker.description.options}
+    return {name: value for name, value in experiment.options.items() if experiment.pair is None or name in names}
 
 
 def _service_spec(
@@ -120,20 +150,20 @@ def _service_spec(
     services: Sequence[_Service],
     cpus: Mapping[str, tuple[int, ...]],
 ) -> ServiceSpec:
-    name, index, host_name = service
+    host_name = service.host
     host = environment.hosts[host_name]
     experiment = trial.experiment
     requested = [_qos_spec(stream.qos) for stream in experiment.streams]
     return ServiceSpec(
         contract_version=CONTRACT_VERSION,
-        service=name,
-        index=index,
+        service=service.service,
+        index=service.index,
         addresses=list(host.addresses.values()),
         interface=host.interface,
         rendezvous=_rendezvous(environment),
         services=_addresses(_linked_with(service, services), host_name, environment),
         profile=experiment.profile,
-        options=dict(experiment.options),
+        options=_options(experiment, service.worker),
         clock_offset_ns=environment.clock_offset_ns(host_name),
         largest_message_bytes=max(_largest_message(stream) for stream in experiment.streams),
         queue_bytes=max(qos.queue_bytes for qos in requested),
@@ -153,7 +183,7 @@ def _application_spec(
     cpus: Sequence[int],
 ) -> ApplicationSpec:
     experiment = trial.experiment
-    host = environment.hosts[application.host]
+    host, worker = environment.hosts[application.host], environment.workers.of(application)
     return ApplicationSpec(
         contract_version=CONTRACT_VERSION,
         application=application.name,
@@ -162,10 +192,8 @@ def _application_spec(
         rendezvous=_rendezvous(environment),
         services=_addresses(_nearest_first(application.host, common.services), application.host, environment),
         profile=experiment.profile,
-        options=dict(experiment.options),
-        delivery=resolved_delivery(
-            environment.worker.description, experiment.profile, _DELIVERIES.get(experiment.delivery)
-        ),
+        options=_options(experiment, worker),
+        delivery=resolved_delivery(worker.description, experiment.profile, _DELIVERIES.get(experiment.delivery)),
         streams=common.streams[application.host],
         endpoints=[
             contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
@@ -209,22 +237,7 @@ def _samples(trial: Trial) -> int:
 def _node_specs(trial: Trial, application: Application) -> list[contract.NodeSpec]:
     """None for an application without nodes, which older workers know no word for."""
     nodes = enumerate(trial.experiment.nodes)
-    return [_node_spec(node, number, trial.seed) for number, node in nodes if node.application == application.name]
-
-
-def _node_spec(node: Node, number: int, seed: int) -> contract.NodeSpec:
-    inputs = [{"stream": i.stream, "index": i.subscriber, "take": i.take.model_dump()} for i in node.inputs]
-    return contract.NodeSpec.model_validate(
-        {
-            "name": node.name,
-            "number": number,
-            "trigger": node.trigger.model_dump(mode="json"),
-            "compute": node.compute.model_dump(),
-            "seed": seed + number,
-            "inputs": inputs,
-            "outputs": [{"stream": stream, "index": 0} for stream in node.outputs],
-        }
-    )
+    return [node_spec(node, number, trial.seed) for number, node in nodes if node.application == application.name]
 
 
 def _scheduling(trial: Trial) -> contract.OtherScheduling | contract.FifoScheduling:
@@ -238,15 +251,16 @@ def _stream_specs(trial: Trial, environment: TrialEnvironment, viewer: Host) -> 
     """The streams of a trial as a host sees them."""
     host_of = {application.name: environment.hosts[application.host] for application in trial.experiment.applications}
     address_of = {name: host.address_for(viewer) or host.address for name, host in host_of.items()}
-    told = _told_messages(trial.experiment, environment.worker.description)
+    told = _told_messages(trial.experiment, environment.workers)
     return [_stream_spec(stream, trial.seed, address_of, told.get(stream.name)) for stream in trial.experiment.streams]
 
 
-def _told_messages(experiment: Experiment, description: Description) -> dict[str, int]:
+def _told_messages(experiment: Experiment, workers: TrialWorkers) -> dict[str, int]:
     """How many messages a publisher of a stream may send, where another stream's may send more."""
     most = experiment.most_messages()
     messages = {stream.name: stream.most_messages(experiment.windows.window_ns) for stream in experiment.streams}
-    return {name: few for name, few in messages.items() if few < most} if counts_by_stream(description) else {}
+    counted = all(counts_by_stream(worker.description) for worker in workers.distinct)
+    return {name: few for name, few in messages.items() if few < most} if counted else {}
 
 
 def _stream_spec(stream: Stream, seed: int, address_of: Mapping[str, str], messages: int | None) -> contract.StreamSpec:

@@ -7,7 +7,8 @@ the hosts.
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 
-from middlemark.plan.experiment import Application, Experiment
+from middlemark.plan.application import Application
+from middlemark.plan.experiment import Experiment
 from middlemark.suite import CpuRule, Cpus, HostKind, LoadedHosts
 
 

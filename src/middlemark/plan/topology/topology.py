@@ -7,7 +7,8 @@ nothing: `testbed` and `campaign` do; `cpus` shares out the CPUs.
 from collections.abc import Sequence
 
 from middlemark.errors import UsageError
-from middlemark.plan.experiment import Application, PlannedFault
+from middlemark.plan.application import Application
+from middlemark.plan.experiment import PlannedFault
 from middlemark.plan.patterns import Burst, OpenRequests, Periodic
 from middlemark.plan.streams import Stream
 from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network, TracePoint

@@ -13,8 +13,7 @@ from pydantic import Field, StrictBool, ValidationInfo, model_validator
 
 from middlemark.suite.conditions import Conditions
 from middlemark.suite.demand.streams import Demanded, ServiceDemand, StreamDemand
-from middlemark.suite.measurement import Disturbance, Observation, Recording, Windows
-from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice
+from middlemark.suite.measurement import ALL_MIDDLEWARES, Disturbance, MiddlewareChoice, Observation, Recording, Windows
 from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.workload.qos import Delivery
@@ -119,6 +118,8 @@ class Demand(Model):
     def _has_one_delivery(self) -> Self:
         if any(choice.delivery for choice in self.middlewares):
             raise refusal("middlewares of a demand have no `delivery` of their own", allowed="`delivery` of the demand")
+        if any(choice.pair for choice in self.middlewares):
+            raise refusal("a demand is for one middleware alone", allowed="middlewares by name; pairs are for suites")
         return self
 
     @model_validator(mode="after")
