@@ -10,7 +10,7 @@ import pytest
 
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
-from middlemark.plan import NotApplicable, Valid
+from middlemark.plan import NoCommunication, NotApplicable, Valid
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
@@ -220,3 +220,34 @@ def test_a_datagram_on_the_wire_is_its_payload_and_three_headers(campaign: Campa
     (sender,) = (each for each in window if each.sent_packets > 100)
     assert sender.sent_bytes == pytest.approx(sender.sent_packets * (14 + 20 + 8 + 1000), rel=0.01)
     assert sender.sent_packets == pytest.approx(150, abs=15)
+
+
+@pytest.mark.parametrize("topology", ["C1-1", "D2-2"])
+@pytest.mark.parametrize("publishers", built("fastdds", "cyclonedds"))
+@pytest.mark.parametrize("subscribers", built("fastdds", "cyclonedds"))
+def test_implementations_of_dds_understand_each_other(
+    campaign: Campaign, publishers: str, subscribers: str, topology: str
+) -> None:
+    if publishers == subscribers:
+        pytest.skip("a pair is of two")
+    records = campaign(
+        f"middlewares: {{publishers: {publishers}, subscribers: {subscribers}}}\ntopologies: {topology}\nverify: true\n"
+        "delivery: own_thread\nqos: {reliability: reliable}\n"
+        "workloads: [imu, {workload: ask, pattern: request_response, size: 64 B, rate: 50 Hz}]"
+    )
+    assert [record.outcome for record in records] == [Valid(), Valid()]
+    assert all(map(is_complete, records))
+
+
+@pytest.mark.parametrize("middleware", built("cyclonedds"))
+def test_a_pair_of_different_types_says_whom_each_side_did_not_meet(campaign: Campaign, middleware: str) -> None:
+    if "fastdds" not in BUILT:
+        pytest.skip("the worker `fastdds` is not built")
+    (record,) = campaign(
+        f"middlewares: {{publishers: fastdds, subscribers: {middleware}, options: {{zero_copy: true}}}}\n"
+        "topologies: C1-1\nworkloads: {workload: imu, windows: {first_message: 2 s}}"
+    )
+    assert isinstance(record.outcome, NoCommunication)
+    (writer,), (reader,) = record.outcome.reasons["publisher_0"], record.outcome.reasons["subscriber_0"]
+    assert "(middlemark::Array1000) met no reader" in writer
+    assert "(middlemark::Sequence1000) met no writer" in reader

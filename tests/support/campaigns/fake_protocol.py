@@ -34,7 +34,7 @@ def description():
     option = lambda name, kind, default: {"name": name, "kind": kind, "default": default, "summary": name}  # noqa: E731
     return {
         "contract_version": 3,
-        "middleware": "fake",
+        "middleware": os.path.basename(sys.argv[0]).removeprefix("middlemark-worker-"),  # noqa: PTH119 - starts at once
         "title": "Fake",
         "summary": "Passes messages over UDP, and goes wrong as told.",
         "library": {"name": "none", "version": "1", "origin": "tests"},
@@ -63,6 +63,7 @@ def description():
             "lacking_security": [{"level": "encrypted", "reason": "it passes plain datagrams"}],
             "between_hosts": False,
         },
+        "protocols": [{"name": "datagrams", "message": "a header, then dots", "topics": "none"}],
         "services": [
             {
                 "service": "broker",

@@ -103,6 +103,8 @@ class Application:
         due_ns = at_ns
         while True:
             command = self.listen(due_ns)
+            if command == {"command": "stop"}:
+                self.stop_unheard()
             if command == {"command": "approach"}:
                 continue
             if command is not None:
@@ -110,6 +112,12 @@ class Application:
             self.publish(0, 0, due_ns)
             due_ns += self.period_ns
         self.window = command["begin_ns"], command["end_ns"]
+
+    def stop_unheard(self):
+        """Its end where not everyone heard everyone: what its endpoints know."""
+        say("unheard", endpoints=[f"{each['role']} {each['index']} knows nobody" for each in self.spec["endpoints"]])
+        say("closed", took_ns=1)
+        sys.exit(0)
 
     def security(self):
         """The level that it keeps, where it was given the word."""

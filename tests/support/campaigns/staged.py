@@ -33,10 +33,10 @@ def own_machine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
 
 
-def install_fake_worker(folder: Path) -> None:
-    """Puts the fake worker where workers are looked for, under the name of one."""
+def install_fake_worker(folder: Path, middleware: str = "fake") -> None:
+    """Puts the fake worker where workers are looked for, under the name of a middleware's."""
     folder.mkdir(parents=True, exist_ok=True)
-    worker = folder / "middlemark-worker-fake"
+    worker = folder / f"middlemark-worker-{middleware}"
     worker.write_text(f"#!{sys.executable} -ISB\n" + FAKE_WORKER.read_text())
     worker.chmod(0o755)
     beside = worker.with_name(f"{worker.name}.lib")

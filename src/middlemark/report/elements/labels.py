@@ -20,6 +20,8 @@ from middlemark.results.manifest import Dissector, Library, Manifest
 from middlemark.suite.metrics import Distribution
 from middlemark.worker import contract
 
+PAIRED = " → "
+"""Between the publishers and the subscribers of a pair."""
 NO_LIBRARY = "none"
 """The name that sockets, the ring and the synthetic middleware give for their library."""
 COLOURS = 12
@@ -46,6 +48,8 @@ class Series:
     """The configuration's among the middleware's."""
     dissectors: tuple[Dissector, ...] = ()
     """By which Wireshark shows what it puts on the wire."""
+    titles: tuple[str, ...] = ()
+    """Of a pair, who publishes and who subscribes; of all others the one title."""
 
     @property
     def colour(self) -> str:
@@ -77,21 +81,24 @@ def series_by_experiment(manifest: Manifest, experiments: Iterable[Experiment]) 
         configurations[experiment.middleware].add(_configuration(experiment))
     by_id = {}
     for experiment in listed:
-        middleware = (manifest.base if experiment.side is Side.BASE else manifest.middlewares).get(
-            experiment.middleware
+        stored = manifest.base if experiment.side is Side.BASE else manifest.middlewares
+        accounts = [stored.get(name) for name in experiment.middlewares]
+        titles = tuple(
+            account.title if account else name for account, name in zip(accounts, experiment.middlewares, strict=True)
         )
-        title = middleware.title if middleware else experiment.middleware
+        title = PAIRED.join(titles)
         several = len(configurations[experiment.middleware]) > 1
         by_id[experiment.id] = Series(
             middleware=experiment.middleware,
             label=f"{title} ({_configuration(experiment)})" if several else title,
             title=title,
+            titles=titles,
             configuration=_configuration(experiment),
-            version=middleware.library.version if middleware else "unknown",
-            baseline=middleware is not None and middleware.library.name == NO_LIBRARY,
+            version=PAIRED.join(account.library.version if account else "unknown" for account in accounts),
+            baseline=all(account is not None and account.library.name == NO_LIBRARY for account in accounts),
             number=order.index(experiment.middleware),
             place=sorted(configurations[experiment.middleware]).index(_configuration(experiment)),
-            dissectors=middleware.dissectors if middleware else (),
+            dissectors=tuple(dict.fromkeys(shown for account in accounts if account for shown in account.dissectors)),
         )
     return by_id
 

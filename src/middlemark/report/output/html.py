@@ -44,6 +44,7 @@ from middlemark.report.traffic.capacity import capacity_lines, capacity_table
 from middlemark.report.traffic.capacity_charts import capacity_charts
 from middlemark.report.traffic.distributions import boxes, ecdf, percentile_curve
 from middlemark.report.traffic.faults import fault_table, timeline_words
+from middlemark.report.traffic.interop import pair_cost_table, pair_table
 from middlemark.report.traffic.links import link_table, route_table
 from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
 from middlemark.report.traffic.setting_tables import (
@@ -285,7 +286,8 @@ def _quantiles(comparison: Comparison, series_of: Mapping[str, Series], first: D
 def _tables(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[Table, ...]:
     """A chain has no rate or accounting of its own: `chain` has its fates."""
     of_all = (first_message_table, process_table, outlier_table)
-    makers = of_all if comparison.setting.of_chain else (rate_table, accounting_table, loss_table, *of_all)
+    of_stream = (pair_table, pair_cost_table, rate_table, accounting_table, loss_table)
+    makers = of_all if comparison.setting.of_chain else (*of_stream, *of_all)
     tables = [made for make in makers if (made := make(comparison, series_of))]
     further = further_table(comparison, series_of, [*BEGAN, *(column for made in tables for column in made.columns)])
     return (*tables, further) if further else tuple(tables)

@@ -40,6 +40,7 @@ from middlemark.report.internals.message_path import message_lines
 from middlemark.report.internals.observers import observed_lines, seen_by
 from middlemark.report.traffic.capacity import capacity_lines
 from middlemark.report.traffic.faults import fault_table, flow_words, timeline_words
+from middlemark.report.traffic.interop import pair_cost_table, pair_table
 from middlemark.report.traffic.links import link_lines, route_lines
 from middlemark.report.traffic.scaling import scaling_lines
 from middlemark.results.run_folder import RunFolder
@@ -186,9 +187,9 @@ def _ranking_grid(ranking: Ranking, left_out: set[Terminal]) -> Grid:
 
 
 def _print_conditions(comparison: Comparison, series_of: Mapping[str, Series], console: Console) -> None:
-    """The split of a chain, faults, links, routes and CPU load, where the setting has any."""
-    faults = fault_table(comparison, series_of)
-    for table in (*lines_of_chain(comparison, series_of), *([faults] if faults else [])):
+    """The split of a chain, faults, pairs, links, routes and CPU load, where the setting has any."""
+    shown = [fault_table(comparison, series_of), *(make(comparison, series_of) for make in (pair_table, pair_cost_table))]
+    for table in (*lines_of_chain(comparison, series_of), *filter(None, shown)):
         _print_table(table, console, table.title.lower())
     links = (*link_lines(comparison), *route_lines(comparison))
     conditions = (*flow_words(comparison, series_of), *timeline_words(comparison), *links)
