@@ -34,6 +34,18 @@ pub enum Taker {
     Client(Awaiting),
 }
 
+impl Taker {
+    /// Takes one sample.
+    #[inline]
+    pub fn take(&self, sample: &[u8]) {
+        match self {
+            Taker::Subscriber(receiver) => receiver.receive(sample),
+            Taker::Server(serving) => serving.take(sample),
+            Taker::Client(awaiting) => awaiting.take(sample),
+        }
+    }
+}
+
 impl From<Receiver> for Taker {
     fn from(receiver: Receiver) -> Taker {
         Taker::Subscriber(receiver)
@@ -213,11 +225,7 @@ fn take_without_sleep(handle: Handle, stopping: &AtomicBool) -> Result<(), ShimE
 unsafe extern "C" fn hand_over(context: *mut c_void, bytes: *const u8, size: usize) {
     // SAFETY: see above.
     let (taker, sample) = unsafe { (&*context.cast::<Taker>(), std::slice::from_raw_parts(bytes, size)) };
-    match taker {
-        Taker::Subscriber(receiver) => receiver.receive(sample),
-        Taker::Server(serving) => serving.take(sample),
-        Taker::Client(awaiting) => awaiting.take(sample),
-    }
+    taker.take(sample);
 }
 
 /// The shim's callback for messages that are read where they lie, with the context that [`Reader::open`] gives.
