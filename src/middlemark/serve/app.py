@@ -128,7 +128,8 @@ class _Pages:
         return self._page(f"History of {metric.name}", shelf, view="settings", **values)
 
     def _setting(self, setting: Setting, metric: Metric, shelf: Shelf, values: dict[str, Any]) -> Response:
-        middlewares = sorted({name for run in shelf.runs for name in run.head.middlewares})
+        single = {name for run in shelf.runs for name in run.head.middlewares}
+        middlewares = sorted(single.union(history.middleware for history in setting.series))  # pairs too
         chart = history_chart(setting, metric, middlewares)
         return self._page(
             f"History of {metric.name}",

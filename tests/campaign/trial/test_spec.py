@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.campaign.order import Worker
+from middlemark.campaign.order import TrialWorkers, Worker
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.spec import Specs, process_specs
 from middlemark.plan import Trial, expand, order_trials
@@ -75,8 +75,8 @@ def described(*services: ServiceNeed, ports: PortHolders = "nothing") -> Descrip
 
 def specs(trial: Trial, description: Description | None = None) -> Specs:
     hosts, folder = {"local": LocalHost()}, Path("/run/mm07abc")
-    worker = Worker(Path("/workers/toy"), description or described())
-    return process_specs(trial, TrialEnvironment(worker, SLOT, hosts, folder, (0, 1, 2, 3), testbed.Testbed(hosts)))
+    workers = TrialWorkers.alike(Worker(Path("/workers/toy"), description or described()))
+    return process_specs(trial, TrialEnvironment(workers, SLOT, hosts, folder, (0, 1, 2, 3), testbed.Testbed(hosts)))
 
 
 @pytest.mark.parametrize(("named", "told"), [("default", "own_thread"), ("polling", "polling")])
