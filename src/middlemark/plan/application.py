@@ -1,4 +1,4 @@
-"""The applications of an experiment, with their endpoints, and a pair: two middlewares that send messages to each other.
+"""The applications of an experiment, with their endpoints, and a pair: two middlewares that understand each other.
 
 It chooses nothing: `resolve`, `pipeline` and `demand` say who has which endpoint, a suite which middlewares are a pair.
 """

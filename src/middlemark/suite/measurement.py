@@ -1,4 +1,4 @@
-"""What a suite measures and how: middlewares and pairs with their options, windows, recording, observations, searches, stops.
+"""What a suite measures and how: middlewares and pairs, windows, recording, observations, searches, and when to stop.
 
 It holds values only. `plan` gives observations and searches their trials, `campaign` keeps the time, `analysis.search`
 decides which load is tried next and whether an interval is narrow enough.
@@ -200,8 +200,10 @@ class MiddlewareChoice(Named):
     qos: Many[Qos] | None = None
     """QoS for every workload without its own, in place of the suite's."""
     options: RequestedOptions = {}
-    """Options set in addition to the profile, as `middlemark describe` shows them; lists widen the matrix. Of a pair, each is
-    set where it is known."""
+    """Options set in addition to the profile, as `middlemark describe` shows them; lists widen the matrix.
+
+    Of a pair, each is set where it is known.
+    """
     delivery: Many[Delivery] | None = None
     """Who calls an application with a message; without it, the suite's."""
 

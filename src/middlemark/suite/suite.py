@@ -42,7 +42,6 @@ from middlemark.suite.yaml.model import (
 )
 from middlemark.suite.yaml.quantity import Duration, MessageSize, Rate, factor_text
 
-
 WholeNumber = Annotated[int, Field(strict=True)]
 
 

@@ -432,6 +432,21 @@ PortHolders = TypeAliasType(
 """What takes a port of the trial's range each, so that the range is as large as the trial needs."""
 
 
+class Protocol(BaseModel):
+    """
+    A protocol that a worker speaks. Two workers that both speak one may be paired: where all of it is alike, the messages of
+    one are those of the other.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    message: str
+    """How a message lies in it: its type and its encoding."""
+    name: str
+    """Its name: `rtps`, `mqtt`, `someip`, …"""
+    topics: str
+    """How endpoints of a stream find each other: by which names."""
+
+
 class SecurityDescription(BaseModel):
     """A level that a trial can request, and what it means with this middleware."""
 
@@ -658,6 +673,15 @@ class ApplicationDone(BaseModel):
     """What the process spent over the window."""
     subscribers: list[SubscriberCounts]
     """One entry a subscriber and publisher."""
+
+
+class ApplicationUnheard(BaseModel):
+    """Told to stop before it was told to approach: what its endpoints know of those whom they should have met."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    endpoints: list[str]
+    """A sentence for each endpoint that its middleware lets know."""
+    event: Literal["unheard"] = "unheard"
 
 
 class ApplicationClosed(BaseModel):
@@ -1087,6 +1111,7 @@ ApplicationEvent = TypeAliasType(
         | ApplicationFirstFullMessage
         | ApplicationPublished
         | ApplicationDone
+        | ApplicationUnheard
         | ApplicationClosed
         | ApplicationFailed,
         Field(discriminator="event", title="ApplicationEvent"),
@@ -1419,6 +1444,8 @@ class Description(BaseModel):
     `default` (as shipped) and `tuned` (as its own documentation advises), by name; where that advises otherwise for
     latency than for throughput, `tuned_latency` and `tuned_throughput` too, one of which `tuned` then equals.
     """
+    protocols: list[Protocol] | None = None
+    """The protocols in which it speaks with other middlewares; empty where it speaks with itself alone."""
     services: list[ServiceNeed]
     """The services it needs, and when."""
     summary: str

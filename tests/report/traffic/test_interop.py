@@ -57,7 +57,6 @@ def test_a_pair_is_set_beside_each_of_its_middlewares_alone(tmp_path: Path) -> N
     assert [round(float(cell.split()[0])) for cell in by_pair["one → two"]] == [4, 2]
 
 
-
 def test_a_setting_without_pairs_has_no_such_tables(tmp_path: Path) -> None:
     text = SUITE.replace(", {publishers: one, subscribers: two}, {publishers: two, subscribers: one}", "")
     findings = analyse(build_run(tmp_path / "run", text, {"one": Behaviour(), "two": Behaviour()}))

@@ -103,18 +103,18 @@ class Application:
         due_ns = at_ns
         while True:
             command = self.listen(due_ns)
-            if command == {"command": "stop"}:
-                self.stop_unheard()
             if command == {"command": "approach"}:
                 continue
             if command is not None:
                 break
             self.publish(0, 0, due_ns)
             due_ns += self.period_ns
-        self.window = command["begin_ns"], command["end_ns"]
+        self.window = self.told_window(command)
 
-    def stop_unheard(self):
-        """Its end where not everyone heard everyone: what its endpoints know."""
+    def told_window(self, command):
+        """The window; where it is told to stop before there is one, as not everyone heard everyone, its end."""
+        if command["command"] == "measure":
+            return command["begin_ns"], command["end_ns"]
         say("unheard", endpoints=[f"{each['role']} {each['index']} knows nobody" for each in self.spec["endpoints"]])
         say("closed", took_ns=1)
         sys.exit(0)

@@ -104,8 +104,7 @@ def process_specs(trial: Trial, environment: TrialEnvironment) -> Specs:
 
 
 def _services(experiment: Experiment, workers: TrialWorkers) -> list[_Service]:
-    """Every service that is needed under the trial's options, where the topology puts it; of a pair's alike one's, the
-    publishers'."""
+    """Every service that is needed under the trial's options, where the topology puts it; what both need is one's."""
     with_applications = tuple(dict.fromkeys(application.host for application in experiment.applications))
     hosts = {"host": with_applications, "network": experiment.services or with_applications[:1]}
     services: dict[str, list[_Service]] = {}

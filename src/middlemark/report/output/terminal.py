@@ -188,7 +188,7 @@ def _ranking_grid(ranking: Ranking, left_out: set[Terminal]) -> Grid:
 
 def _print_conditions(comparison: Comparison, series_of: Mapping[str, Series], console: Console) -> None:
     """The split of a chain, faults, pairs, links, routes and CPU load, where the setting has any."""
-    shown = [fault_table(comparison, series_of), *(make(comparison, series_of) for make in (pair_table, pair_cost_table))]
+    shown = [make(comparison, series_of) for make in (fault_table, pair_table, pair_cost_table)]
     for table in (*lines_of_chain(comparison, series_of), *filter(None, shown)):
         _print_table(table, console, table.title.lower())
     links = (*link_lines(comparison), *route_lines(comparison))

@@ -16,8 +16,8 @@ from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import NOTHING, Cell, Column, Row, Table, estimate_cell, named, table, values
 
 READING = (
-    "Rows publish, columns subscribe; where both are the same, the middleware is alone. In brackets: confidence intervals "
-    "over trials."
+    "Rows publish, columns subscribe; where both are the same, the middleware is alone. "
+    "In brackets: confidence intervals over trials."
 )
 
 
@@ -30,7 +30,7 @@ def pair_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
     of_configuration: dict[str, list[ExperimentFindings]] = {}
     for pair in pairs:
         of_configuration.setdefault(series_of[pair.experiment.id].configuration, []).append(pair)
-    rows = [
+    rows: list[Row] = [
         (
             title if len(of_configuration) == 1 else f"{title} ({configuration})",
             *(_cell(comparison, _found(comparison, alike, (publishers, subscribers))) for subscribers in titles),
@@ -94,7 +94,7 @@ def _found(
 
 
 def _alone(comparison: Comparison, pair: ExperimentFindings, middleware: str) -> ExperimentFindings | None:
-    """A middleware with itself, as it is in the pair: with its profile, and those of its options that are of this one."""
+    """A middleware with itself, as it is in the pair: with its profile, and what it has of its options."""
     like = pair.experiment
     fitting = [
         candidate
