@@ -245,5 +245,5 @@ class MiddlewareChoice(Named):
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """The bare name, the mapping of one middleware, or that of a pair."""
         whole = handler.resolve_ref_schema(handler(schema))
-        one, pair = {"required": [cls.name_key]}, {"required": list(_ROLES)}
-        return {"anyOf": [whole["properties"][cls.name_key], whole | {"anyOf": [one, pair], "required": []}]}
+        single, pair = {"required": [cls.name_key]}, {"required": list(_ROLES)}
+        return {"anyOf": [whole["properties"][cls.name_key], whole | {"anyOf": [single, pair], "required": []}]}

@@ -98,7 +98,8 @@ impl Participant {
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
         let (size_bytes, delivery) = (channel.size_bytes, self.delivery);
         let reader = reader::open(self.entity, &topic, &policies, size_bytes, delivery, taker)?;
-        self.types.insert(channel.topic.clone(), sequence_type(channel.size_bytes));
+        self.types
+            .insert(channel.topic.clone(), sequence_type(channel.size_bytes));
         self.readers.push((channel.topic.clone(), reader));
         Ok(())
     }
@@ -200,8 +201,14 @@ impl Session for Participant {
     }
 
     fn counterparts(&self) -> Vec<String> {
-        let readers = self.readers.iter().map(|(topic, reader)| (topic, reader::entity(reader), Role::Subscriber));
-        let writers = self.writers.iter().map(|(topic, writer)| (topic, *writer, Role::Publisher));
+        let readers = self
+            .readers
+            .iter()
+            .map(|(topic, reader)| (topic, reader::entity(reader), Role::Subscriber));
+        let writers = self
+            .writers
+            .iter()
+            .map(|(topic, writer)| (topic, *writer, Role::Publisher));
         let told = writers.chain(readers).map(|(topic, entity, role)| {
             let is_writer = i32::from(role == Role::Publisher);
             // SAFETY: the counterparts can be written; a wrong entity is answered with an error.

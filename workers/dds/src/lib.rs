@@ -14,11 +14,11 @@ mod reader;
 pub mod security;
 mod shim;
 
-pub use delivery::{deliveries, how, refuse_library_thread};
 pub use counterparts::{Counterparts, Matches};
-pub use peers::Peers;
 #[cfg(feature = "test")]
 pub use delivery::ping_pong::ping_pong;
+pub use delivery::{deliveries, how, refuse_library_thread};
+pub use peers::Peers;
 pub use policies::{Policies, accept};
 pub use protocol::{protocol, sequence_type};
 pub use reader::{IsValid, OnLent, OnMessage, Reader, Taker, hand_over_lent};

@@ -245,7 +245,8 @@ impl Session for Participant {
     }
 
     fn counterparts(&self) -> Vec<String> {
-        let words = |role, topic: &String, met: &Counterparts| met.words(role, topic, &self.types[topic].to_string_lossy());
+        let words =
+            |role, topic: &String, met: &Counterparts| met.words(role, topic, &self.types[topic].to_string_lossy());
         let writers = self.writers.iter().map(|(topic, writer)| {
             // SAFETY: writers live as long as their session, and the counterparts can be written.
             let read = |found| unsafe { shim::mm_writer_counterparts(*writer, found) };

@@ -68,8 +68,8 @@ pub fn refuse_library_thread(
 mod tests {
     use middlemark_contract::{Congestion, History, PatternSpec, Qos};
 
-    use super::*;
     use super::ping_pong::ping_pong;
+    use super::*;
 
     fn refused(delivery: Delivery, stream: &StreamSpec) -> Option<Refusal> {
         let streams = std::slice::from_ref(stream);
