@@ -70,7 +70,7 @@ fn counted(count: i32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A policy by the standard's name, where it is one that can keep endpoints apart (DDS 1.4, `QosPolicyId_t`; XTypes 1.3).
+/// A policy by the standard's name, where it is one that can keep endpoints apart (DDS 1.4, `QosPolicyId_t`; `XTypes` 1.3).
 fn policy(id: i32) -> String {
     match id {
         2 => "DURABILITY",
