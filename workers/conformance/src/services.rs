@@ -12,6 +12,7 @@ use crate::case::Case;
 use crate::place::{ADDRESS, INTERFACE, Place};
 use crate::process::Process;
 use crate::request::anywhere;
+use crate::worker::Variant;
 
 /// The running services of a trial.
 pub(crate) struct Services {
@@ -49,16 +50,22 @@ impl Services {
         })
     }
 
-    /// Starts so many of one kind, each linked with the one before it and the one behind it.
-    pub(crate) fn start_chain(case: &Case, place: &Place, service: &str, count: u16) -> Result<Services> {
-        let addresses: Vec<_> = (0..count).map(|index| address(service, index)).collect();
+    /// Starts those of a chain, each linked with the one before it and the one behind it, and with what it is given to keep
+    /// strangers out with.
+    pub(crate) fn start_chain(
+        case: &Case,
+        place: &Place,
+        addresses: Vec<ServiceAddress>,
+        security: impl Fn(&ServiceAddress) -> Option<Security>,
+    ) -> Result<Services> {
         let mut processes = Vec::new();
-        for index in 0..count {
-            let neighbours = addresses.iter().filter(|other| other.index.abs_diff(index) == 1);
+        for own in &addresses {
+            let neighbours = addresses.iter().filter(|other| other.index.abs_diff(own.index) == 1);
             let spec = ServiceSpec {
-                index,
+                index: own.index,
                 services: neighbours.cloned().collect(),
-                ..spec(case, place, service)
+                security: security(own),
+                ..spec(case, place, &own.service)
             };
             processes.push(start(case, &spec)?);
         }
@@ -99,6 +106,26 @@ impl Services {
 /// Where the services that a case needs run.
 pub(crate) fn addresses(case: &Case) -> Vec<ServiceAddress> {
     needed(case).map(|need| address(&need.service, 0)).collect()
+}
+
+/// So many services of one kind.
+pub(crate) fn chain(service: &str, count: u16) -> Vec<ServiceAddress> {
+    (0..count).map(|index| address(service, index)).collect()
+}
+
+/// The worker with the options under which a service is called for, and those of the case beside.
+pub(crate) fn calling_for(case: &Case, need: &ServiceNeed) -> Case {
+    let conditions = need.when.iter();
+    let called = conditions.filter_map(|when| Some((when.option.clone(), when.values.first()?.clone())));
+    let mut options = case.variant.options();
+    options.extend(called);
+    Case {
+        variant: Variant::Changed {
+            profile: case.variant.profile().into(),
+            options,
+        },
+        ..case.clone()
+    }
 }
 
 fn address(service: &str, index: u16) -> ServiceAddress {

@@ -28,12 +28,16 @@ impl SecretFolder {
         DirBuilder::new().mode(0o700).create(&path)?;
         let folder = SecretFolder { path };
         for (name, text) in &files.0 {
-            folder.write_file(name, text)?;
+            folder.add(name, text)?;
         }
         Ok(folder)
     }
 
-    fn write_file(&self, name: &str, text: &str) -> io::Result<()> {
+    /// Adds a file, or fails where there is one by that name.
+    ///
+    /// # Errors
+    /// What could not be written.
+    pub fn add(&self, name: &str, text: &str) -> io::Result<()> {
         if Path::new(name).file_name() != Some(name.as_ref()) {
             let message = format!("'{name}' is no name of a file");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));

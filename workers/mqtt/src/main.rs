@@ -33,6 +33,7 @@ impl Middleware for Mqtt {
         configuration::accept_patterns(spec)?;
         configuration::accept_bridges(options)?;
         configuration::accept_requests(spec, options)?;
+        credentials::accept(spec.security.as_ref().map(|security| security.level), options)?;
         let endpoints = spec
             .streams
             .iter()
@@ -49,12 +50,8 @@ impl Middleware for Mqtt {
         }
     }
 
-    fn credentials(
-        &self,
-        request: &CredentialsRequest,
-        _options: &Options,
-    ) -> Result<CredentialsSet, CredentialsError> {
-        credentials::made(request)
+    fn credentials(&self, request: &CredentialsRequest, options: &Options) -> Result<CredentialsSet, CredentialsError> {
+        credentials::made(request, options)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

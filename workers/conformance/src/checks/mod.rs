@@ -183,6 +183,11 @@ pub(crate) const CHECKS: &[Check] = &[
     check("answers_pass_with_security", Scope::Worker, security::answers_pass),
     check("requests_pass_with_security", Scope::Worker, security::requests_pass),
     check(
+        "linked_services_pass_with_security",
+        Scope::Worker,
+        security::linked_services_pass,
+    ),
+    check(
         "strangers_are_kept_out",
         Scope::Worker,
         security::strangers_are_kept_out,

@@ -2,15 +2,14 @@
 //! linked services too; and whether trials keep apart.
 
 use anyhow::{Context, Result, anyhow, ensure};
-use middlemark_contract::{Per, ServiceNeed};
+use middlemark_contract::Per;
 
 use crate::case::{Answer, Case};
 use crate::checks::delivery::{carried, check};
 use crate::place::Place;
 use crate::request::{Request, periodic};
-use crate::services::Services;
+use crate::services::{Services, calling_for, chain};
 use crate::trial::{Trial, now_ns};
-use crate::worker::Variant;
 
 pub(crate) fn several_endpoints(case: &Case) -> Result<Answer> {
     let outcome = carried(case, Request::new(case).endpoints(2, 2))?;
@@ -147,11 +146,11 @@ pub(crate) fn linked_services(case: &Case) -> Result<Answer> {
             "it needs no service that could be linked with another".into(),
         ));
     };
-    let served = served(case, need);
+    let served = calling_for(case, need);
     for subscribers in [1, 2] {
         let request = Request::new(case).endpoints(1, subscribers);
         let place = Place::claim()?;
-        let services = Services::start_chain(&served, &place, &need.service, subscribers + 1)?;
+        let services = Services::start_chain(&served, &place, chain(&need.service, subscribers + 1), |_| None)?;
         let links = format!("{} services in a chain", subscribers + 1);
         let outcome = Trial::served(&served, &place, request, services)
             .live()
@@ -159,17 +158,4 @@ pub(crate) fn linked_services(case: &Case) -> Result<Answer> {
         check(&outcome).context(links)?;
     }
     Ok(Answer::Passed)
-}
-
-/// The worker with the options under which the service is needed.
-fn served(case: &Case, need: &ServiceNeed) -> Case {
-    let conditions = need.when.iter();
-    let options = conditions.filter_map(|when| Some((when.option.clone(), when.values.first()?.clone())));
-    Case {
-        variant: Variant::Changed {
-            profile: "default".into(),
-            options: options.collect(),
-        },
-        ..case.clone()
-    }
 }

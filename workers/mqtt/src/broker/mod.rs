@@ -1,6 +1,6 @@
 //! The service `broker`: Mosquitto as a child process, on a port of the trial's range, configured from the options.
 //!
-//! It writes one file, `mosquitto-<index>.conf`, into the trial's folder, and takes nothing from `/etc/mosquitto`; the child
+//! It writes one file, `mosquitto-<index>.conf`, below the trial's folder, and takes nothing from `/etc/mosquitto`; the child
 //! dies with this process. What is in that file is for `configuration` to say.
 
 mod log;
@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
-use middlemark_contract::ServiceSpec;
+use middlemark_contract::{SecurityLevel, ServiceSpec};
 use middlemark_credentials::SecretFolder;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
 use crate::broker::log::Log;
-use crate::broker::reachable::{PATIENCE, greet, wait_listening};
-use crate::{configuration, credentials};
+use crate::broker::reachable::{PATIENCE, encrypted, greet, wait_listening};
+use crate::configuration::{self, BRIDGE_PASSWORD, Line};
 
 /// Why the broker does not run.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,9 @@ pub(crate) enum BrokerError {
         /// The system's error.
         source: io::Error,
     },
+    /// What it was given to keep strangers out is not whole.
+    #[error("{0}")]
+    Credentials(String),
     /// It ended by itself.
     #[error("mosquitto ended; the end of its log: {log}")]
     Ended {
@@ -61,13 +64,28 @@ pub(crate) enum BrokerError {
     },
 }
 
-/// Mosquitto reads users and rules once, from files; none where it is open to all.
+/// What Mosquitto reads from files to keep strangers out; none where it is open to all.
 fn secrets(spec: &ServiceSpec) -> io::Result<Option<SecretFolder>> {
     let process = format!("{}_{}", spec.service, spec.index);
     let security = spec.security.as_ref();
     security
         .map(|security| SecretFolder::write(&spec.rendezvous.folder, &process, &security.files))
         .transpose()
+}
+
+/// The configuration file; with security it lies where the other secrets do, as a bridge's password is in it.
+fn write(spec: &ServiceSpec, settings: &[Line], secrets: Option<&SecretFolder>) -> io::Result<PathBuf> {
+    let (name, text) = (
+        format!("mosquitto-{}.conf", spec.index),
+        configuration::render(settings),
+    );
+    match secrets {
+        None => {
+            let file = spec.rendezvous.folder.join(name);
+            fs::write(&file, text).map(|()| file)
+        }
+        Some(secrets) => secrets.add(&name, &text).map(|()| secrets.path(&name)),
+    }
 }
 
 fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> BrokerError {
@@ -82,6 +100,8 @@ pub(crate) struct Mosquitto {
     version: String,
     settings: BTreeMap<String, String>,
     socket: PathBuf,
+    /// A bridge reads its certificates whenever it connects; without one nothing is kept.
+    secrets: Option<SecretFolder>,
 }
 
 impl Mosquitto {
@@ -92,19 +112,9 @@ impl Mosquitto {
             let place = (broker.address, configuration::port(&spec.rendezvous, broker.index));
             wait_listening(place.into()).map_err(system(format!("waiting for the linked broker {}", broker.index)))?;
         }
-        let secrets = secrets(spec).map_err(system("writing the users and their rules"))?;
-        let mut settings = configuration::settings(spec, options);
-        if let Some(secrets) = &secrets {
-            settings.extend([
-                (
-                    "password_file",
-                    secrets.path(credentials::PASSWORDS).display().to_string(),
-                ),
-                ("acl_file", secrets.path(credentials::RULES).display().to_string()),
-            ]);
-        }
-        let file = spec.rendezvous.folder.join(format!("mosquitto-{}.conf", spec.index));
-        fs::write(&file, configuration::render(&settings)).map_err(system(format!("writing {}", file.display())))?;
+        let secrets = secrets(spec).map_err(system("writing what keeps strangers out"))?;
+        let settings = configuration::settings(spec, options, secrets.as_ref()).map_err(BrokerError::Credentials)?;
+        let file = write(spec, &settings, secrets.as_ref()).map_err(system("writing the configuration"))?;
         let mut child = spawn(&program, &file).map_err(system(format!("starting {}", program.display())))?;
         let (sender, versions) = channel();
         let log = Log::read(child.stderr.take().expect("piped"), sender);
@@ -114,12 +124,14 @@ impl Mosquitto {
             version: String::new(),
             settings: told(settings),
             socket: configuration::socket(&spec.rendezvous, spec.index),
+            secrets: None,
         };
         broker.version = broker.wait_running(&versions)?;
         // It says so before its main loop begins, and a SIGTERM until then is lost.
         broker
             .serve_one(spec, options)
             .map_err(system("waiting until mosquitto answers a client"))?;
+        broker.secrets = secrets.filter(|_| spec.connects_to().next().is_some());
         Ok(broker)
     }
 
@@ -138,7 +150,13 @@ impl Mosquitto {
         }
         let stream = TcpStream::connect((spec.address(), configuration::port(&spec.rendezvous, spec.index)))?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        greet(stream, spec.security.is_some())
+        match &spec.security {
+            None => greet(stream, false),
+            Some(security) if security.level == SecurityLevel::Encrypted => {
+                greet(encrypted(stream, spec.address(), security)?, false)
+            }
+            Some(_) => greet(stream, true),
+        }
     }
 
     fn end(&mut self) -> Result<(), BrokerError> {
@@ -146,6 +164,7 @@ impl Mosquitto {
         unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGTERM) };
         let status = self.child.wait().map_err(system("waiting for mosquitto's end"))?;
         let _ = fs::remove_file(&self.socket);
+        drop(self.secrets.take());
         if status.success() {
             return Ok(());
         }
@@ -191,10 +210,15 @@ impl Drop for Mosquitto {
     }
 }
 
-/// Its settings as it is told them, those that stand more than once together.
-fn told(settings: Vec<(&str, String)>) -> BTreeMap<String, String> {
+/// Its settings as it is told them, those that stand more than once together; without passwords.
+fn told(settings: Vec<Line>) -> BTreeMap<String, String> {
     let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, value) in settings {
+        let value = if name == BRIDGE_PASSWORD {
+            "drawn for this trial".into()
+        } else {
+            value
+        };
         told.entry(name.to_owned()).or_default().push(value);
     }
     told.into_iter()
@@ -226,3 +250,6 @@ fn spawn(program: &Path, file: &Path) -> io::Result<Child> {
     }
     command.spawn()
 }
+
+#[cfg(test)]
+mod tests;

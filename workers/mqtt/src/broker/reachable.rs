@@ -1,9 +1,13 @@
 //! Whether a broker can be reached: it listens, and answers a client as it should.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use middlemark_contract::Security;
+use middlemark_credentials::tls::Certificates;
+use rustls::{ClientConnection, StreamOwned};
 
 /// How long the broker may take until it listens.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,6 +39,18 @@ pub(super) fn greet(mut stream: impl Read + Write, refuses_strangers: bool) -> i
         )));
     }
     stream.write_all(DISCONNECT)
+}
+
+/// The same stream over TLS, for a client that shows the broker's own certificate.
+pub(super) fn encrypted(
+    stream: TcpStream,
+    address: IpAddr,
+    security: &Security,
+) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
+    let certificates = Certificates::of(&security.files).map_err(io::Error::other)?;
+    let client = certificates.client().map_err(io::Error::other)?;
+    let connection = ClientConnection::new(client, address.into()).map_err(io::Error::other)?;
+    Ok(StreamOwned::new(connection, stream))
 }
 
 /// Waits until a linked broker listens: a bridge that finds nobody comes back only after 5 s or more.

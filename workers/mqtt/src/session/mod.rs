@@ -36,9 +36,9 @@ pub(crate) enum SessionError {
         /// What the client reported.
         source: ConnectionError,
     },
-    /// It was given no password.
-    #[error("{0}")]
-    Credentials(String),
+    /// What it was given to prove itself with is not whole.
+    #[error("reading the credentials")]
+    Credentials(#[source] MiddlewareError),
     /// The broker said nothing.
     #[error("the broker did not answer within {} s: waited for {waiting_for}", PATIENCE.as_secs())]
     Silent {
@@ -218,8 +218,9 @@ impl Session for Connected {
 
     fn effective(&self) -> Effective {
         Effective {
-            transport: match self.transport.as_str() {
-                "unix" => "Unix socket through the broker".into(),
+            transport: match (self.transport.as_str(), self.security) {
+                ("unix", _) => "Unix socket through the broker".into(),
+                (_, Some(SecurityLevel::Encrypted)) => "tcp with TLS through the broker".into(),
                 _ => "tcp through the broker".into(),
             },
             paths: vec![match self.transport.as_str() {

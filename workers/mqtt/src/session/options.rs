@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use middlemark_contract::{ApplicationSpec, Congestion, PatternSpec};
+use middlemark_contract::{ApplicationSpec, Congestion, PatternSpec, Security, SecurityLevel};
+use middlemark_credentials::tls::{CIPHER_SUITE, Certificates, KEY_EXCHANGE};
 use middlemark_runtime::{Channel, Context};
-use rumqttc::{NetworkOptions, Transport};
+use rumqttc::{NetworkOptions, TlsConfiguration, Transport};
 
 use crate::protocol::Options;
 use crate::session::{SessionError, send_buffer};
@@ -17,6 +18,16 @@ const PACKET_OVERHEAD_BYTES: usize = 16;
 
 /// The properties of MQTT 5 with their lengths beside the response topic, and what a topic has beside the channel's.
 const PROPERTIES_BYTES: usize = 64;
+
+/// What is offered of TLS, and so negotiated.
+const TLS: [(&str, &str); 3] = [
+    (
+        "tls",
+        "1.3, both ends with certificates (rustls on ring, OpenSSL at the broker); no resumption, no early data",
+    ),
+    ("tls cipher suite", CIPHER_SUITE),
+    ("tls key exchange", KEY_EXCHANGE),
+];
 
 /// Whether this application asks or answers, which only MQTT 5 has means for.
 pub(super) fn speaks_5(spec: &ApplicationSpec) -> bool {
@@ -30,15 +41,8 @@ pub(super) fn speaks_5(spec: &ApplicationSpec) -> bool {
 /// The options of the client that the application needs.
 pub(super) fn of_client(context: &Context<'_>) -> Result<Options, SessionError> {
     let rendezvous = &context.spec.rendezvous;
-    let (address, index) = configuration::index_for(context.spec).expect("accepted: there is a broker");
     let name = format!("{}_{}", rendezvous.name, context.spec.application);
-    let (place, port, transport) = match context.options.text("transport") {
-        "unix" => {
-            let path = configuration::socket(rendezvous, index);
-            (path.to_string_lossy().into_owned(), 0, Transport::unix())
-        }
-        _ => (host(address), configuration::port(rendezvous, index), Transport::tcp()),
-    };
+    let (place, port, transport) = place(context)?;
     let packet_bytes = largest_packet_bytes(context.channels);
     let inflight = at_most_queued(context, "client_inflight_messages") as u16;
     let login = password(context)?.map(|password| (&context.spec.application, password));
@@ -64,6 +68,32 @@ pub(super) fn of_client(context: &Context<'_>) -> Result<Options, SessionError> 
     })
 }
 
+/// Where its broker is, and by which transport.
+fn place(context: &Context<'_>) -> Result<(String, u16, Transport), SessionError> {
+    let rendezvous = &context.spec.rendezvous;
+    let (address, index) = configuration::index_for(context.spec).expect("accepted: there is a broker");
+    if context.options.text("transport") == "unix" {
+        let path = configuration::socket(rendezvous, index);
+        return Ok((path.to_string_lossy().into_owned(), 0, Transport::unix()));
+    }
+    let port = configuration::port(rendezvous, index);
+    Ok(match encrypts_with(context) {
+        None => (host(address), port, Transport::tcp()),
+        Some(security) => {
+            let client = Certificates::of(&security.files).and_then(|certificates| certificates.client());
+            let tls = TlsConfiguration::Rustls(client.map_err(SessionError::Credentials)?);
+            // The broker's certificate has to be of this very text, which in brackets would be no address.
+            (address.to_string(), port, Transport::tls_with_config(tls))
+        }
+    })
+}
+
+/// The certificates, where messages are encrypted.
+fn encrypts_with<'a>(context: &Context<'a>) -> Option<&'a Security> {
+    let security = context.spec.security.as_ref();
+    security.filter(|security| security.level == SecurityLevel::Encrypted)
+}
+
 fn network(context: &Context<'_>) -> NetworkOptions {
     let mut network = NetworkOptions::new();
     network.set_tcp_nodelay(context.options.boolean("client_tcp_nodelay"));
@@ -73,10 +103,12 @@ fn network(context: &Context<'_>) -> NetworkOptions {
     network
 }
 
-/// What it proves with who it is; none where the broker is open to all.
+/// What it proves with who it is; none where it needs no password.
 fn password<'a>(context: &Context<'a>) -> Result<Option<&'a str>, SessionError> {
     let given = context.spec.security.as_ref().map(credentials::password).transpose();
-    given.map_err(SessionError::Credentials)
+    given
+        .map(Option::flatten)
+        .map_err(|reason| SessionError::Credentials(reason.into()))
 }
 
 /// What an option says that is counted in messages, but no more than any stream lets be queued.
@@ -124,6 +156,9 @@ pub(super) fn in_force(context: &Context<'_>) -> BTreeMap<String, String> {
     let packet_bytes = largest_packet_bytes(context.channels);
     settings.insert("client_max_packet_bytes".into(), packet_bytes.to_string());
     settings.insert("client_clean_session".into(), "true".into());
+    if encrypts_with(context).is_some() {
+        settings.extend(TLS.map(|(name, value)| (name.into(), value.into())));
+    }
     settings.insert("connections".into(), "one for each application".into());
     settings.insert(
         "publish".into(),

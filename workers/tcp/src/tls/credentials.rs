@@ -2,15 +2,9 @@
 //!
 //! Who is at the other end is judged by these names alone, so that an application can't act for another of its own trial.
 
-use middlemark_contract::{CredentialsRequest, CredentialsSet, Endpoint, PatternSpec, Role, SecretFiles};
-use middlemark_credentials::Authority;
+use middlemark_contract::{CredentialsRequest, CredentialsSet, Endpoint, PatternSpec, Role};
+use middlemark_credentials::{Authority, tls};
 use middlemark_runtime::MiddlewareError;
-
-/// The certificate of who has signed all others of the trial.
-pub(super) const AUTHORITY: &str = "authority.pem";
-/// The application's own certificate and key.
-pub(super) const CERTIFICATE: &str = "certificate.pem";
-pub(super) const KEY: &str = "key.pem";
 
 /// Fresh ones for every application.
 pub(crate) fn made(request: &CredentialsRequest) -> Result<CredentialsSet, MiddlewareError> {
@@ -18,12 +12,7 @@ pub(crate) fn made(request: &CredentialsRequest) -> Result<CredentialsSet, Middl
     let applications = request.applications.iter().map(|application| {
         let names: Vec<_> = rights(&application.endpoints, request).collect();
         let identity = authority.identify(&application.application, &names, &[])?;
-        let files = SecretFiles::of([
-            (AUTHORITY, authority.certificate()),
-            (CERTIFICATE, identity.certificate),
-            (KEY, identity.key),
-        ]);
-        Ok((application.application.clone(), files))
+        Ok((application.application.clone(), tls::files(&authority, identity)))
     });
     Ok(CredentialsSet {
         applications: applications.collect::<Result<_, MiddlewareError>>()?,

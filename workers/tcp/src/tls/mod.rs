@@ -1,7 +1,7 @@
 //! TLS 1.3 on the connections of TCP: both ends show a certificate, and each looks for the right that the other needs.
 //!
-//! One cipher suite and one group for keys are offered, so that what is negotiated is known; no session is resumed and
-//! nothing is sent early. `handshake` brings two ends together, `stream` carries messages, `credentials` makes certificates.
+//! `handshake` brings two ends together, `stream` carries messages, `credentials` makes certificates; what is offered is
+//! for `middlemark-credentials` to say.
 
 pub(crate) mod credentials;
 mod handshake;
@@ -14,19 +14,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_contract::{Role, Security, SecurityLevel};
+use middlemark_credentials::tls::{CIPHER_SUITE, Certificates, KEY_EXCHANGE};
 use middlemark_runtime::{Channel, MiddlewareError};
 use middlemark_sockets::{BothWays, Guard, GuardedWriter, Incoming};
-use rustls::client::{Resumption, UnbufferedClientConnection, verify_server_name};
-use rustls::crypto::CryptoProvider;
-use rustls::crypto::ring::{cipher_suite::TLS13_AES_256_GCM_SHA384, default_provider, kx_group::X25519};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::server::{NoServerSessionStorage, ParsedCertificate, UnbufferedServerConnection, WebPkiClientVerifier};
-use rustls::version::TLS13;
-use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use rustls::client::{UnbufferedClientConnection, verify_server_name};
+use rustls::pki_types::ServerName;
+use rustls::server::{ParsedCertificate, UnbufferedServerConnection};
+use rustls::{ClientConfig, ServerConfig};
 use socket2::Socket;
 
-use self::credentials::{AUTHORITY, CERTIFICATE, KEY, right};
+use self::credentials::right;
 use self::handshake::{Wire, answer, refused, shake_hands, wait_for_answer};
 use self::held::Alone;
 use self::stream::{TlsReader, TlsWriter, both_ways};
@@ -43,35 +40,10 @@ pub(crate) struct Tls {
 impl Tls {
     /// With the certificates of an application's spec.
     pub(crate) fn of(security: &Security) -> Result<Tls, MiddlewareError> {
-        let mut authorities = RootCertStore::empty();
-        authorities.add(CertificateDer::from_pem_slice(
-            security.files.text(AUTHORITY)?.as_bytes(),
-        )?)?;
-        let authorities = Arc::new(authorities);
-        let own = vec![CertificateDer::from_pem_slice(
-            security.files.text(CERTIFICATE)?.as_bytes(),
-        )?];
-        let key = PrivateKeyDer::from_pem_slice(security.files.text(KEY)?.as_bytes())?;
-        let provider = Arc::new(CryptoProvider {
-            cipher_suites: vec![TLS13_AES_256_GCM_SHA384],
-            kx_groups: vec![X25519],
-            ..default_provider()
-        });
-        let mut client = ClientConfig::builder_with_provider(provider.clone())
-            .with_protocol_versions(&[&TLS13])?
-            .with_root_certificates(authorities.clone())
-            .with_client_auth_cert(own.clone(), key.clone_key())?;
-        client.resumption = Resumption::disabled();
-        let verifier = WebPkiClientVerifier::builder_with_provider(authorities, provider.clone()).build()?;
-        let mut server = ServerConfig::builder_with_provider(provider)
-            .with_protocol_versions(&[&TLS13])?
-            .with_client_cert_verifier(verifier)
-            .with_single_cert(own, key)?;
-        server.send_tls13_tickets = 0;
-        server.session_storage = Arc::new(NoServerSessionStorage {});
+        let certificates = Certificates::of(&security.files)?;
         Ok(Tls {
-            client: Arc::new(client),
-            server: Arc::new(server),
+            client: certificates.client()?,
+            server: certificates.server()?,
         })
     }
 }
@@ -87,8 +59,8 @@ impl Guard for Tls {
                 "tls",
                 "1.3, both ends with certificates (rustls on ring); no resumption, no early data",
             ),
-            ("tls cipher suite", "TLS_AES_256_GCM_SHA384"),
-            ("tls key exchange", "X25519"),
+            ("tls cipher suite", CIPHER_SUITE),
+            ("tls key exchange", KEY_EXCHANGE),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into()

@@ -10,7 +10,6 @@ use crate::application::Refused;
 use crate::case::Case;
 use crate::place::{ADDRESS, Place};
 use crate::request::Request;
-use crate::services;
 
 /// What one call of `credentials` made.
 pub(crate) struct Credentials {
@@ -19,8 +18,14 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// For every application of a request and every service that the case needs.
-    pub(crate) fn made(case: &Case, place: &Place, request: &Request, level: SecurityLevel) -> Result<Credentials> {
+    /// For every application of a request, and these services.
+    pub(crate) fn made(
+        case: &Case,
+        place: &Place,
+        request: &Request,
+        services: &[ServiceAddress],
+        level: SecurityLevel,
+    ) -> Result<Credentials> {
         let applications = request
             .applications()
             .into_iter()
@@ -29,8 +34,8 @@ impl Credentials {
                 endpoints: request.held_by(&application),
                 application,
             });
-        let services = services::addresses(case).into_iter().map(|service| SecuredService {
-            service: service.service,
+        let services = services.iter().map(|service| SecuredService {
+            service: service.service.clone(),
             index: service.index,
             addresses: vec![ADDRESS],
         });

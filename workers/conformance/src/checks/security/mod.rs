@@ -1,7 +1,8 @@
 //! Whether what a worker says of its security is true: its own applications hear each other, and strangers hear nothing
-//! and are not heard.
+//! and are not heard. `levels` says of which levels.
 
 mod credentials;
+mod levels;
 mod stranger;
 
 use std::fmt;
@@ -9,22 +10,23 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use middlemark_contract::{Identity, Pattern, PatternSpec, SecurityDescription, SecurityLevel};
+use middlemark_contract::{Identity, Pattern, PatternSpec, Per, SecurityDescription, SecurityLevel, ServiceNeed};
 
 use crate::case::{Answer, Case};
 use crate::checks::delivery::{overwriting, refused_as};
 use crate::checks::requests;
 use crate::checks::security::credentials::Credentials;
+use crate::checks::security::levels::{at_each_level, where_it_is_had, with_services};
 use crate::checks::security::stranger::{Stranger, keep_out};
 use crate::place::Place;
 use crate::request::Request;
-use crate::services::Services;
+use crate::services::{self, Services, calling_for};
 use crate::trial::Trial;
 
 /// Every message passes between applications with credentials, which state the level; nothing of those stays on disk.
 pub(crate) fn messages_pass(case: &Case) -> Result<Answer> {
     lacking_levels_are_refused(case)?;
-    at_each_level(case, |described| {
+    at_each_level(case, |case, described| {
         passes(case, &Request::new(case).endpoints(2, 2), described.level)
     })
 }
@@ -48,7 +50,7 @@ pub(crate) fn answers_pass(case: &Case) -> Result<Answer> {
         messages: None,
     };
     let asked = Request::new(case).pattern(ping_pong);
-    at_each_level(case, |described| match passes(case, &asked, described.level) {
+    at_each_level(case, |case, described| match passes(case, &asked, described.level) {
         // As without security: an answer that overwrites never waits.
         Err(error) if refused_as(&error, "delivery") => passes(case, &asked.clone().qos(overwriting), described.level),
         outcome => outcome,
@@ -57,45 +59,52 @@ pub(crate) fn answers_pass(case: &Case) -> Result<Answer> {
 
 /// The same of requests and responses, by whatever means they have: each client has the right to ask its own server.
 pub(crate) fn requests_pass(case: &Case) -> Result<Answer> {
-    let has_any = at_each_level(case, |_| Ok(()))?;
+    let has_any = at_each_level(case, |_, _| Ok(()))?;
     if has_any != Answer::Passed {
         return Ok(has_any);
     }
     requests::where_there_are(case, |case| {
         let pattern = requests::pattern(requests::closed(), case.fitting(1000));
         let asked = Request::new(case).pattern(pattern).endpoints(3, 2);
-        at_each_level(case, |described| passes(case, &asked, described.level)).map(drop)
+        at_each_level(case, |case, described| passes(case, &asked, described.level)).map(drop)
     })
 }
 
-/// Who has no credentials, those of another trial's authority, or those of another stream neither hears nor is heard.
+/// The same of messages that two linked services pass on, where those can be let into each other.
+pub(crate) fn linked_services_pass(case: &Case) -> Result<Answer> {
+    let needs = &case.worker.description.services;
+    let Some(need) = needs.iter().find(|need| need.per == Per::Network) else {
+        return Ok(Answer::Lacks("no service that could be linked with another".into()));
+    };
+    at_each_level(&calling_for(case, need), |served, described| {
+        where_it_is_had(until_met(|| passes_through_two(served, need, described.level)))
+    })
+}
+
+/// Who has no credentials, those of another trial's authority, or those of another stream neither hears nor is heard:
+/// between applications that meet by themselves, and where the worker's service brings them together.
 pub(crate) fn strangers_are_kept_out(case: &Case) -> Result<Answer> {
-    at_each_level(case, |described| {
-        for stranger in Stranger::ALL {
-            let is_one = match stranger {
-                Stranger::WithoutCredentials | Stranger::OfAnotherAuthority => {
-                    described.identity == Identity::Credentials
-                }
-                Stranger::OfAnotherStream => described.by_stream && described.identity == Identity::Credentials,
-                Stranger::AnotherUser => described.identity == Identity::User,
-            };
-            if is_one {
-                until_met(|| keep_out(case, described.level, stranger)).with_context(|| format!("{stranger:?}"))?;
-            }
-        }
-        Ok(())
-    })
+    let answer = at_each_level(case, keeps_out)?;
+    match with_services(case) {
+        Some(served) if answer == Answer::Passed => at_each_level(&served, |served, described| {
+            where_it_is_had(keeps_out(served, described)).context("through the service")
+        }),
+        _ => Ok(answer),
+    }
 }
 
-fn at_each_level(case: &Case, check: impl Fn(&SecurityDescription) -> Result<()>) -> Result<Answer> {
-    let levels = &case.worker.description.capabilities.security;
-    if levels.is_empty() {
-        return Ok(Answer::Lacks("no level of security".into()));
+fn keeps_out(case: &Case, described: &SecurityDescription) -> Result<()> {
+    for stranger in Stranger::ALL {
+        let is_one = match stranger {
+            Stranger::WithoutCredentials | Stranger::OfAnotherAuthority => described.identity == Identity::Credentials,
+            Stranger::OfAnotherStream => described.by_stream && described.identity == Identity::Credentials,
+            Stranger::AnotherUser => described.identity == Identity::User,
+        };
+        if is_one {
+            until_met(|| keep_out(case, described.level, stranger)).with_context(|| format!("{stranger:?}"))?;
+        }
     }
-    for described in levels {
-        check(described).with_context(|| format!("{}", described.level))?;
-    }
-    Ok(Answer::Passed)
+    Ok(())
 }
 
 /// A trial with credentials, from its services on.
@@ -106,7 +115,10 @@ pub(crate) fn secured<'a>(
     credentials: &Credentials,
 ) -> Result<Trial<'a>> {
     let services = Services::start_secured(case, place, |address| credentials.of_service(address))?;
-    let mut trial = Trial::served(case, place, request, services);
+    with_credentials(Trial::served(case, place, request, services), credentials)
+}
+
+fn with_credentials<'a>(mut trial: Trial<'a>, credentials: &Credentials) -> Result<Trial<'a>> {
     for name in trial.request.applications() {
         trial.security.insert(name.clone(), credentials.of(&name)?);
     }
@@ -139,13 +151,24 @@ fn until_met(attempt: impl Fn() -> Result<()>) -> Result<()> {
 }
 
 fn passes(case: &Case, request: &Request, level: SecurityLevel) -> Result<()> {
-    until_met(|| passes_at_once(case, request.clone(), level))
+    until_met(|| {
+        let place = Place::claim()?;
+        let credentials = Credentials::made(case, &place, request, &services::addresses(case), level)?;
+        carries_all(secured(case, &place, request.clone(), &credentials)?, level)
+    })
 }
 
-fn passes_at_once(case: &Case, request: Request, level: SecurityLevel) -> Result<()> {
-    let place = Place::claim()?;
-    let credentials = Credentials::made(case, &place, &request, level)?;
-    let mut trial = secured(case, &place, request, &credentials)?;
+fn passes_through_two(case: &Case, need: &ServiceNeed, level: SecurityLevel) -> Result<()> {
+    let (place, request) = (Place::claim()?, Request::new(case));
+    let chain = services::chain(&need.service, 2);
+    let credentials = Credentials::made(case, &place, &request, &chain, level)?;
+    let services = Services::start_chain(case, &place, chain, |address| credentials.of_service(address))?;
+    let trial = Trial::served(case, &place, request, services);
+    carries_all(with_credentials(trial, &credentials)?, level)
+}
+
+fn carries_all(mut trial: Trial<'_>, level: SecurityLevel) -> Result<()> {
+    let place = trial.place;
     trial.arm_all()?;
     trial.start_all()?;
     for (name, application) in &trial.applications {
@@ -180,7 +203,7 @@ fn no_key_is_left(folder: &Path) -> Result<()> {
 fn lacking_levels_are_refused(case: &Case) -> Result<()> {
     for lacking in &case.worker.description.capabilities.lacking_security {
         let place = Place::claim()?;
-        let error = Credentials::made(case, &place, &Request::new(case), lacking.level).err();
+        let error = Credentials::made(case, &place, &Request::new(case), &[], lacking.level).err();
         let refused = error
             .as_ref()
             .and_then(|error| error.downcast_ref::<crate::application::Refused>());

@@ -12,6 +12,7 @@ use crate::checks::security::credentials::Credentials;
 use crate::checks::security::{Unmet, secured};
 use crate::place::Place;
 use crate::request::Request;
+use crate::services::addresses;
 use crate::trial::{Trial, now_ns};
 
 /// The places of the trial that a stranger takes, beside a publisher and a subscriber of its own.
@@ -41,7 +42,7 @@ impl Stranger {
 pub(crate) fn keep_out(case: &Case, level: SecurityLevel, stranger: Stranger) -> Result<()> {
     let place = Place::claim()?;
     let request = Request::new(case).endpoints(2, 2);
-    let credentials = Credentials::made(case, &place, &rights(&request, stranger), level)?;
+    let credentials = Credentials::made(case, &place, &rights(&request, stranger), &addresses(case), level)?;
     let mut trial = secured(case, &place, request, &credentials)?;
     for (name, security) in shown(case, &trial, &credentials, stranger)? {
         match security {
@@ -96,7 +97,7 @@ fn shown<'n>(
     stranger: Stranger,
 ) -> Result<BTreeMap<&'n str, Option<Security>>> {
     let level = credentials.of(OWN[0])?.level;
-    let others = Credentials::made(case, trial.place, &trial.request, level)?;
+    let others = Credentials::made(case, trial.place, &trial.request, &addresses(case), level)?;
     let of = |name| match stranger {
         Stranger::WithoutCredentials => Ok((name, None)),
         Stranger::OfAnotherAuthority => Ok((name, Some(others.of(name)?))),

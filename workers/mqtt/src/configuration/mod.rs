@@ -1,15 +1,24 @@
 //! Where a broker is found, and the configuration file that it is given.
 //!
-//! Pure: `broker` writes the file and starts it, `session` connects to it.
+//! `broker` writes the file and starts it, `session` connects to it; `secured` has the lines that keep strangers out.
+
+mod secured;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use middlemark_contract::{ApplicationSpec, Congestion, PatternSpec, Refusal, Rendezvous, ServiceAddress, ServiceSpec};
+use middlemark_credentials::SecretFolder;
 use middlemark_runtime::Options;
+
+pub(crate) use self::secured::BRIDGE_PASSWORD;
+use self::secured::Secured;
 
 /// The service's name.
 const BROKER: &str = "broker";
+
+/// A line of the configuration file: a name of Mosquitto's, and its value.
+pub(crate) type Line = (&'static str, String);
 
 /// The address of the broker that an application uses: the nearest.
 pub(crate) fn address_for(spec: &ApplicationSpec) -> Result<IpAddr, Refusal> {
@@ -65,8 +74,29 @@ pub(crate) fn socket(rendezvous: &Rendezvous, index: u16) -> PathBuf {
     rendezvous.folder.join(format!("mosquitto-{index}.sock"))
 }
 
-/// The lines of its configuration, by Mosquitto's own names.
-pub(crate) fn settings(spec: &ServiceSpec, options: &Options) -> Vec<(&'static str, String)> {
+/// The lines of its configuration: of the broker, of each listener, of each bridge. `secrets` has the files of a broker that
+/// is not open to all.
+pub(crate) fn settings(
+    spec: &ServiceSpec,
+    options: &Options,
+    secrets: Option<&SecretFolder>,
+) -> Result<Vec<Line>, String> {
+    let secured = Secured::of(spec, secrets);
+    let mut settings = of_broker(spec, options);
+    settings.extend(secured.into_iter().flat_map(Secured::of_broker));
+    for place in listeners(spec, options) {
+        settings.push(("listener", place));
+        settings.extend(secured.into_iter().flat_map(Secured::of_listener));
+    }
+    for broker in spec.connects_to() {
+        settings.extend(bridge(spec, broker, options));
+        let own = secured.map(|secured| secured.of_bridge(spec.index)).transpose()?;
+        settings.extend(own.into_iter().flatten());
+    }
+    Ok(settings)
+}
+
+fn of_broker(spec: &ServiceSpec, options: &Options) -> Vec<Line> {
     let mut settings = vec![
         // As root it would become the user `mosquitto`, who can't enter the trial's folder; for others this has no effect.
         ("user", "root".to_owned()),
@@ -91,8 +121,6 @@ pub(crate) fn settings(spec: &ServiceSpec, options: &Options) -> Vec<(&'static s
         settings.push(("persistence_location", format!("{}/", spec.rendezvous.folder.display())));
         settings.push(("persistence_file", format!("mosquitto-{}.db", spec.index)));
     }
-    settings.extend(listeners(spec, options).into_iter().map(|place| ("listener", place)));
-    settings.extend(spec.connects_to().flat_map(|broker| bridge(spec, broker, options)));
     settings
 }
 
@@ -138,7 +166,7 @@ fn listeners(spec: &ServiceSpec, options: &Options) -> Vec<String> {
 
 /// A bridge to another broker, over which every message goes both ways as it was published; the other side has no
 /// setting for it. What is not mentioned here is as shipped.
-fn bridge(spec: &ServiceSpec, broker: &ServiceAddress, options: &Options) -> [(&'static str, String); 5] {
+fn bridge(spec: &ServiceSpec, broker: &ServiceAddress, options: &Options) -> [Line; 5] {
     let name = format!("{}_{}_{}", spec.rendezvous.name, spec.index, broker.index);
     let place = SocketAddr::new(broker.address, port(&spec.rendezvous, broker.index));
     [
@@ -154,92 +182,10 @@ fn bridge(spec: &ServiceSpec, broker: &ServiceAddress, options: &Options) -> [(&
 }
 
 /// The configuration file.
-pub(crate) fn render(settings: &[(&str, String)]) -> String {
+pub(crate) fn render(settings: &[Line]) -> String {
     let lines: Vec<_> = settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.join("\n") + "\n"
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use middlemark_contract::OptionValue;
-    use serde_json::json;
-    use std::collections::BTreeMap;
-
-    fn broker(index: u16, address: [u8; 4]) -> serde_json::Value {
-        json!({ "service": BROKER, "index": index, "address": IpAddr::from(address) })
-    }
-
-    fn rendered(addresses: &[&str], services: &[serde_json::Value]) -> String {
-        rendered_for(Congestion::Drop, addresses, services)
-    }
-
-    fn rendered_for(congestion: Congestion, addresses: &[&str], services: &[serde_json::Value]) -> String {
-        let spec = serde_json::from_value(json!({
-            "contract_version": 1, "service": BROKER, "index": 1, "addresses": addresses, "interface": "eth0",
-            "rendezvous": {
-                "name": "t", "token": 1, "domain": 0, "first_port": 7550, "ports": 100, "folder": "/tmp/t",
-            },
-            "services": services, "profile": "default", "options": {}, "clock_offset_ns": 0, "largest_message_bytes": 1000,
-            "queue_bytes": 4000, "congestion": congestion, "patience_ns": 0,
-            "placement": { "cpus": [], "scheduling": { "kind": "other" }, "spin_ns": 0 },
-        }));
-        let options = Options::resolve(&crate::description::describe(), "default", &BTreeMap::new());
-        render(&settings(&spec.unwrap(), &options.unwrap()))
-    }
-
-    #[test]
-    fn a_broker_listens_on_each_address_of_its_host() {
-        let text = rendered(&["10.0.0.2", "10.0.1.2"], &[]);
-        assert!(
-            text.contains("listener 7648 10.0.0.2\nlistener 7648 10.0.1.2\n"),
-            "{text}"
-        );
-        assert!(!text.contains("connection"), "{text}");
-    }
-
-    #[test]
-    fn a_broker_drops_beyond_the_queue_unless_a_stream_blocks() {
-        let limit = |congestion| rendered_for(congestion, &["10.0.0.2"], &[]);
-        assert!(limit(Congestion::Drop).contains("max_queued_messages 0\nmax_queued_bytes 4000\n"));
-        assert!(limit(Congestion::Block).contains("max_queued_messages 0\nmax_queued_bytes 0\n"));
-    }
-
-    #[test]
-    fn of_two_linked_brokers_the_later_one_alone_has_a_bridge() {
-        let text = rendered(&["10.0.1.2"], &[broker(0, [10, 0, 1, 1]), broker(2, [10, 0, 1, 3])]);
-        let bridge = "connection t_1_0\naddress 10.0.1.1:7649\ntopic # both 2\ntry_private true\n\
-                      bridge_protocol_version mqttv311\n";
-        assert!(text.ends_with(bridge), "{text}");
-    }
-
-    #[test]
-    fn a_bridge_of_version_5_is_refused_where_messages_in_flight_have_no_bound() {
-        let resolved = |profile: &str, protocol: &str| {
-            let set = [("bridge_protocol".to_owned(), OptionValue::Text(protocol.into()))];
-            Options::resolve(&crate::description::describe(), profile, &set.into()).unwrap()
-        };
-        let accepted = |profile, protocol| accept_bridges(&resolved(profile, protocol)).is_ok();
-        assert_eq!(
-            [
-                accepted("tuned", "mqttv50"),
-                accepted("default", "mqttv50"),
-                accepted("tuned", "mqttv311")
-            ],
-            [false, true, true]
-        );
-    }
-
-    #[test]
-    fn brokers_count_their_ports_from_the_end() {
-        let rendezvous = Rendezvous {
-            name: "t".into(),
-            token: 1,
-            domain: 0,
-            first_port: 7550,
-            ports: 100,
-            folder: "/tmp".into(),
-        };
-        assert_eq!((port(&rendezvous, 0), port(&rendezvous, 1)), (7649, 7648));
-    }
-}
+mod tests;
