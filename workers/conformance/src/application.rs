@@ -52,6 +52,17 @@ impl Pairing {
 /// The user that Linux has for who owns nothing.
 const NOBODY: u32 = 65534;
 
+/// Why no process of that user can be started here; none where one can.
+pub(crate) fn nobody_missing(worker: &Worker) -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("only root can start an application of another user".into());
+    }
+    let started = Process::spawn_as(NOBODY, &worker.path, "describe", "a worker of another user");
+    started
+        .err()
+        .map(|error| format!("no other user can run the worker: {error:#}"))
+}
+
 /// A started application.
 pub(crate) struct Application {
     pub(crate) process: Process,

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use iceoryx2::node::{Node, NodeBuilder};
 use iceoryx2::port::notifier::Notifier;
 use iceoryx2::prelude::{Service, SignalHandlingMode};
-use middlemark_contract::{Delivery, Effective, MessagePath, Rendezvous};
+use middlemark_contract::{Delivery, Effective, MessagePath, SecurityLevel};
 use middlemark_runtime::{
     Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
 };
 
 use crate::description;
 use crate::exchange::{self, Locking, client, server};
-use crate::place;
+use crate::place::Place;
 use crate::publisher::NotifyingPublisher;
 use crate::receive_loop::{ReceiveLoop, Wake};
 use crate::service::{self, Data, Demands, Events, Kind};
@@ -27,7 +27,8 @@ pub(crate) struct Iceoryx2Session {
     clients_node: Option<Node<Locking>>,
     options: Options,
     delivery: Delivery,
-    rendezvous: Rendezvous,
+    place: Place,
+    security: Option<SecurityLevel>,
     loops: Vec<ReceiveLoop>,
     /// What each service is made with, by name.
     services: BTreeMap<String, String>,
@@ -35,13 +36,15 @@ pub(crate) struct Iceoryx2Session {
 
 impl Iceoryx2Session {
     pub(crate) fn open(context: &Context<'_>) -> Result<Iceoryx2Session, MiddlewareError> {
-        let rendezvous = context.spec.rendezvous.clone();
+        let place = Place::of(&context.spec.rendezvous);
+        place.make()?;
         Ok(Iceoryx2Session {
-            node: Arc::new(open_node(&rendezvous)?),
+            node: Arc::new(open_node(&place)?),
             clients_node: None,
             options: context.options.clone(),
             delivery: context.spec.delivery,
-            rendezvous,
+            place,
+            security: context.spec.security_level(),
             loops: Vec::new(),
             services: BTreeMap::new(),
         })
@@ -77,7 +80,7 @@ impl Iceoryx2Session {
     fn calls_of_client(&mut self, exchange: &Exchange<'_>) -> Result<exchange::Calls<Locking>, MiddlewareError> {
         let node = match self.clients_node.take() {
             Some(node) => node,
-            None => open_node(&self.rendezvous)?,
+            None => open_node(&self.place)?,
         };
         let calls = exchange::calls(self.clients_node.insert(node), exchange)?;
         self.services.insert(exchange.name(), exchange::words(&calls));
@@ -185,7 +188,7 @@ impl Session for Iceoryx2Session {
             delivery: self.delivery,
             receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: self.options.boolean("zero_copy"),
-            security: None,
+            security: self.security,
             settings,
         }
     }
@@ -194,7 +197,7 @@ impl Session for Iceoryx2Session {
         let Iceoryx2Session {
             node,
             clients_node,
-            rendezvous,
+            place,
             loops,
             ..
         } = *self;
@@ -202,17 +205,17 @@ impl Session for Iceoryx2Session {
         let end = |each: ReceiveLoop| each.end().and_then(|()| each.join());
         let results: Vec<_> = loops.into_iter().map(end).collect();
         drop((node, clients_node));
-        place::tidy(&rendezvous);
+        place.tidy();
         results.into_iter().collect()
     }
 }
 
-fn open_node<K: Service>(rendezvous: &Rendezvous) -> Result<Node<K>, MiddlewareError> {
+fn open_node<K: Service>(place: &Place) -> Result<Node<K>, MiddlewareError> {
     let node = NodeBuilder::new()
-        .config(&place::configuration(rendezvous)?)
+        .config(&place.configuration()?)
         // Signals are the worker's: iceoryx2 would take SIGINT and SIGTERM for itself.
         .signal_handling_mode(SignalHandlingMode::Disabled)
         .create::<K>()?;
-    place::close_to_others(rendezvous)?;
+    place.close_to_others()?;
     Ok(node)
 }

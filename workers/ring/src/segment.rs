@@ -155,6 +155,7 @@ fn open_current(path: &Path) -> io::Result<File> {
             .truncate(false)
             .mode(0o600)
             .open(path)?;
+        check_owner(&file, path)?;
         presence::close_gate(&file)?;
         match std::fs::metadata(path) {
             Ok(current) if current.ino() == file.metadata()?.ino() => return Ok(file),
@@ -163,6 +164,23 @@ fn open_current(path: &Path) -> io::Result<File> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Refuses another user's file, whom it would tell all that is written, and who could write whatever is read.
+fn check_owner(file: &File, path: &Path) -> io::Result<()> {
+    // SAFETY: the call takes nothing and can't fail.
+    let own = unsafe { libc::geteuid() };
+    let owner = file.metadata()?.uid();
+    if owner == own {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        format!(
+            "{} is user {owner}'s, and this participant runs as {own}",
+            path.display()
+        ),
+    ))
 }
 
 /// Gives the file its size and real memory, so that a full `/dev/shm` is an error here and no signal later.

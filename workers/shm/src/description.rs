@@ -2,8 +2,8 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
-    PortHolders, Profile, Reliability,
+    Durability, HistoryKind, Identity, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
+    PortHolders, Profile, Reliability, SecurityDescription, SecurityLevel,
 };
 use middlemark_runtime::options::boolean;
 
@@ -41,10 +41,19 @@ pub(crate) fn describe() -> Description {
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: true,
             same_process: true,
-            security: vec![],
-            lacking_security: LackingSecurity::of_all(
-                "every program of the same user can read and write the memory, and nothing is encrypted",
-            ),
+            security: vec![SecurityDescription {
+                level: SecurityLevel::Authenticated,
+                how: "A ring's file is its user's and nobody else may open it (mode 0600), which is so without this level too; \
+                      another user's file is refused."
+                    .into(),
+                identity: Identity::User,
+                by_stream: false,
+            }],
+            lacking_security: vec![LackingSecurity {
+                level: SecurityLevel::Encrypted,
+                reason: "nothing leaves the machine: messages lie in memory that other users can't open, and only root could read them there"
+                    .into(),
+            }],
             between_hosts: false,
         },
         protocols: vec![],

@@ -10,8 +10,12 @@ mod session;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, PortHolders, Refusal, ServiceSpec};
-use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_contract::{
+    ApplicationSpec, CredentialsRequest, CredentialsSet, Description, PortHolders, Refusal, ServiceSpec,
+};
+use middlemark_runtime::{
+    Channel, Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session, user,
+};
 
 use crate::session::ShmSession;
 
@@ -30,12 +34,16 @@ impl Middleware for Worker {
         rings::accept(&Channel::of(spec, PortHolders::Nothing)?)
     }
 
+    fn credentials(
+        &self,
+        request: &CredentialsRequest,
+        _options: &Options,
+    ) -> Result<CredentialsSet, CredentialsError> {
+        Ok(user::credentials(request))
+    }
+
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
-        Ok(Box::new(ShmSession::new(
-            &context.spec.rendezvous.name,
-            context.spec.delivery,
-            context.options,
-        )))
+        Ok(Box::new(ShmSession::new(context.spec, context.options)))
     }
 
     fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {

@@ -1,17 +1,17 @@
 //! Which rings a trial has: one for each publisher of a channel, shared by all of its subscribers.
 //!
-//! Names and sizes follow from the spec alone, so that whoever comes first can create a ring; it opens none.
+//! Names and sizes follow from the spec and the user alone, so that whoever comes first can create a ring; it opens none.
 
 use std::ffi::CString;
 use std::io;
 
 use middlemark_contract::Refusal;
 use middlemark_ring::{FOLDER, Layout};
-use middlemark_runtime::Channel;
+use middlemark_runtime::{Channel, user};
 
-/// The name of the ring of a channel's publisher.
+/// The name of the ring of a channel's publisher: with the user's number, so that no other user's is in its place.
 pub(crate) fn name(rendezvous: &str, channel: &Channel, publisher: usize) -> String {
-    format!("middlemark_{rendezvous}_{}_{publisher}", channel.number)
+    format!("middlemark_{rendezvous}_{}_{}_{publisher}", user::id(), channel.number)
 }
 
 /// The size of each ring of a channel.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use middlemark_contract::{Delivery, Effective, MessagePath};
+use middlemark_contract::{ApplicationSpec, Delivery, Effective, MessagePath, SecurityLevel};
 use middlemark_ring::{Reader, Segment, Writer};
 use middlemark_runtime::{Channel, Matched, MiddlewareError, Options, Publisher, Receiver, Session};
 
@@ -16,17 +16,19 @@ pub(crate) struct ShmSession {
     rendezvous: String,
     delivery: Delivery,
     zero_copy: bool,
+    security: Option<SecurityLevel>,
     settings: BTreeMap<String, String>,
     loops: Vec<ReceiveLoop>,
     segments: Vec<Arc<Segment>>,
 }
 
 impl ShmSession {
-    pub(crate) fn new(rendezvous: &str, delivery: Delivery, options: &Options) -> ShmSession {
+    pub(crate) fn new(spec: &ApplicationSpec, options: &Options) -> ShmSession {
         ShmSession {
-            rendezvous: rendezvous.to_owned(),
-            delivery,
+            rendezvous: spec.rendezvous.name.clone(),
+            delivery: spec.delivery,
             zero_copy: options.boolean("zero_copy"),
+            security: spec.security_level(),
             settings: options.words(),
             loops: Vec::new(),
             segments: Vec::new(),
@@ -81,7 +83,7 @@ impl Session for ShmSession {
             delivery: self.delivery,
             receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: self.zero_copy,
-            security: None,
+            security: self.security,
             settings,
         }
     }

@@ -80,7 +80,7 @@ fn serve<C>(connect: impl Fn(usize) -> io::Result<C>, requests: &Receiver<Reques
         }
         wanted.retain(|subscriber| match connect(*subscriber) {
             Ok(connection) => results.send((*subscriber, connection)).is_err(),
-            // A certificate that is refused once is refused each time.
+            // Who is refused once is refused each time.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 eprintln!("subscriber {subscriber} and this publisher don't trust each other: {error}");
                 false

@@ -69,9 +69,17 @@ pub trait Family: Send + Sync + 'static {
         None
     }
 
-    /// The level of security that it keeps by other means than a guard, and what shows it.
+    /// The level of security that it keeps: its guard's, where it has no other means.
     fn security(&self) -> Option<SecurityLevel> {
         self.guard().map(|guard| guard.level())
+    }
+
+    /// Refuses an address at which a stranger may listen; asked before each connection.
+    ///
+    /// # Errors
+    /// Of kind `PermissionDenied` where it is a stranger's; what the kernel reported where that can't be told.
+    fn accept_peer(&self, _address: &SockAddr) -> io::Result<()> {
+        Ok(())
     }
 
     /// Whether a send to an absent peer may report the absence of an earlier one, as UDP does with an ICMP answer.
@@ -93,6 +101,7 @@ pub(crate) fn connect(
     address: &SockAddr,
     patience: std::time::Duration,
 ) -> io::Result<Arc<Socket>> {
+    family.accept_peer(address)?;
     let socket = open(family, address)?;
     match family.kind() {
         Kind::Datagram => socket.connect(address)?,

@@ -1,8 +1,9 @@
 //! What the worker says of Unix domain sockets.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, LackingSecurity, Library,
-    Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, Identity, LackingSecurity,
+    Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability, SecurityDescription,
+    SecurityLevel,
 };
 use middlemark_runtime::options::choice;
 use middlemark_sockets::{deliveries, kernel_release, shared_options, tuned};
@@ -42,10 +43,19 @@ pub(crate) fn describe() -> Description {
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,
-            security: vec![],
-            lacking_security: LackingSecurity::of_all(
-                "every program of the same user can connect without a proof, and nothing is encrypted",
-            ),
+            security: vec![SecurityDescription {
+                level: SecurityLevel::Authenticated,
+                how: "A socket is its user's and nobody else may connect to it (mode 0600), which is so without this level too; \
+                      nobody connects to another user's."
+                    .into(),
+                identity: Identity::User,
+                by_stream: false,
+            }],
+            lacking_security: vec![LackingSecurity {
+                level: SecurityLevel::Encrypted,
+                reason: "nothing leaves the machine: the kernel hands messages from process to process, and only root could read them on their way"
+                    .into(),
+            }],
             between_hosts: false,
         },
         protocols: vec![],

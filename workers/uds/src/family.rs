@@ -4,29 +4,35 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 
-use middlemark_contract::{MessagePath, PatternSpec, Refusal, StreamSpec};
-use middlemark_runtime::{Channel, Options};
+use middlemark_contract::{ApplicationSpec, MessagePath, PatternSpec, Refusal, SecurityLevel, StreamSpec};
+use middlemark_runtime::{Channel, Options, user};
 use middlemark_sockets::{Buffers, Family, Kind};
 use socket2::{Domain, SockAddr, Socket, Type};
+
+/// The mode of a socket that only its own user may connect to.
+const OWN_ALONE: libc::mode_t = 0o600;
 
 pub(crate) struct Uds {
     folder: PathBuf,
     kind: Kind,
     buffers: Buffers,
+    security: Option<SecurityLevel>,
 }
 
 impl Uds {
-    pub(crate) fn new(folder: &Path, options: &Options) -> Uds {
+    pub(crate) fn new(spec: &ApplicationSpec, options: &Options) -> Uds {
         Uds {
-            folder: folder.to_owned(),
+            folder: spec.rendezvous.folder.clone(),
             kind: match options.text("transport") {
                 "dgram" => Kind::Datagram,
                 "seqpacket" => Kind::Packet,
                 _ => Kind::Stream,
             },
             buffers: Buffers::of(options),
+            security: spec.security_level(),
         }
     }
 
@@ -116,8 +122,21 @@ impl Family for Uds {
         SockAddr::unix(self.path(channel.number, subscriber))
     }
 
+    /// The mode is the one that its file has from the moment that it is bound, so that nobody else ever may connect to it.
     fn configure(&self, socket: &Socket) -> io::Result<()> {
+        // SAFETY: the descriptor is the socket's, which lives as long as the call.
+        if unsafe { libc::fchmod(socket.as_raw_fd(), OWN_ALONE) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
         self.buffers.apply(socket)
+    }
+
+    fn accept_peer(&self, address: &SockAddr) -> io::Result<()> {
+        address.as_pathname().map_or(Ok(()), user::check_own)
+    }
+
+    fn security(&self) -> Option<SecurityLevel> {
+        self.security
     }
 
     fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>> {
@@ -127,6 +146,8 @@ impl Family for Uds {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use serde_json::json;
 
     use super::*;
@@ -136,6 +157,7 @@ mod tests {
             folder: "/tmp".into(),
             kind,
             buffers: Buffers::default(),
+            security: None,
         }
     }
 
@@ -169,6 +191,20 @@ mod tests {
             "{}",
             refusal.reason
         );
+    }
+
+    #[test]
+    fn a_socket_is_its_users_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let address = SockAddr::unix(&path).unwrap();
+        let missing = family(Kind::Stream).accept_peer(&address).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+        family(Kind::Stream).configure(&socket).unwrap();
+        socket.bind(&address).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        family(Kind::Stream).accept_peer(&address).unwrap();
     }
 
     #[test]

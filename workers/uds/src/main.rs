@@ -7,8 +7,10 @@ mod family;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec, StreamSpec};
-use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_contract::{
+    ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec, StreamSpec,
+};
+use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session, user};
 use middlemark_sockets::SocketSession;
 use socket2::SockAddr;
 
@@ -26,7 +28,7 @@ impl Middleware for Worker {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        let family = Uds::new(&spec.rendezvous.folder, options);
+        let family = Uds::new(spec, options);
         family.accept_folder()?;
         spec.streams
             .iter()
@@ -34,8 +36,16 @@ impl Middleware for Worker {
         family.accept_size(largest_message_bytes(spec))
     }
 
+    fn credentials(
+        &self,
+        request: &CredentialsRequest,
+        _options: &Options,
+    ) -> Result<CredentialsSet, CredentialsError> {
+        Ok(user::credentials(request))
+    }
+
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
-        let family = Uds::new(&context.spec.rendezvous.folder, context.options);
+        let family = Uds::new(context.spec, context.options);
         let here = SockAddr::unix(&context.spec.rendezvous.folder)?;
         let session = SocketSession::new(family, context.spec.delivery, context.options.words(), &here)?;
         Ok(Box::new(session))

@@ -4,11 +4,14 @@
 //! starts nothing; `session` and `routing_manager` say who they are and open an application on the file.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use middlemark_contract::{Refusal, Rendezvous};
 use middlemark_runtime::{Channel, Options};
 use serde_json::{Map, Value, json};
+
+pub(crate) mod policy;
 
 /// The application that routes on each host; every other application's configuration names it.
 pub(crate) const ROUTING_MANAGER: &str = "routing_manager";
@@ -37,6 +40,8 @@ pub(crate) struct Node<'a> {
     pub(crate) rendezvous: &'a Rendezvous,
     /// Whether applications of other hosts are to be reached.
     pub(crate) is_between_hosts: bool,
+    /// Whether only the trial's user may offer and request its services.
+    pub(crate) is_secured: bool,
     /// Where service discovery sends to instead of by multicast; only the routing manager's does.
     pub(crate) broadcast: Option<Ipv4Addr>,
     /// Its host's number within the trial; only the routing manager's counts, which gives its host's clients their identifiers.
@@ -71,6 +76,9 @@ impl Node<'_> {
         });
         let whole = configuration.as_object_mut().expect("it is written as an object");
         self.add_tuning(whole);
+        if self.is_secured {
+            policy::add(whole, self.ports().map(|port| service(self.rendezvous, port)));
+        }
         if self.is_between_hosts {
             whole.insert("services".into(), self.services());
             self.add_client_prefix(whole);
@@ -160,11 +168,12 @@ impl Node<'_> {
     /// Every service that the trial's range of ports has room for: the routing manager opens the ports, and it knows the
     /// range, but not the streams.
     fn services(&self) -> Value {
-        let last = discovery_port(self.rendezvous);
-        let services: Vec<_> = (self.rendezvous.first_port..last)
-            .map(|port| self.service(port))
-            .collect();
+        let services: Vec<_> = self.ports().map(|port| self.service(port)).collect();
         services.into()
+    }
+
+    fn ports(&self) -> Range<u16> {
+        self.rendezvous.first_port..discovery_port(self.rendezvous)
     }
 
     fn service(&self, port: u16) -> Value {

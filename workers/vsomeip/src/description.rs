@@ -5,8 +5,8 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern, Per,
-    Reliability, ServiceNeed,
+    Durability, HistoryKind, Identity, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
+    Per, Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -82,10 +82,19 @@ fn capabilities() -> Capabilities {
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: false,
         same_process: true,
-        security: vec![],
-        lacking_security: LackingSecurity::of_all(
-            "policies of vSomeIP go by users of Unix sockets, and whoever reaches its TCP or UDP port passes unchecked; it has no encryption of the wire",
-        ),
+        security: vec![SecurityDescription {
+            level: SecurityLevel::Authenticated,
+            how:
+                "Policies (check_credentials) let the trial's user alone offer and request its services over the Unix \
+                  sockets of one host; between hosts it is refused, as nobody is checked at TCP and UDP ports."
+                    .into(),
+            identity: Identity::User,
+            by_stream: false,
+        }],
+        lacking_security: vec![LackingSecurity {
+            level: SecurityLevel::Encrypted,
+            reason: "vSomeIP has no encryption: SOME/IP's messages pass in clear".into(),
+        }],
         between_hosts: true,
     }
 }

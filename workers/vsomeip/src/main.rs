@@ -17,8 +17,12 @@ mod shim;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, PortHolders, Refusal, ServiceSpec};
-use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_contract::{
+    ApplicationSpec, CredentialsRequest, CredentialsSet, Description, PortHolders, Refusal, ServiceSpec,
+};
+use middlemark_runtime::{
+    Channel, Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session, user,
+};
 
 fn main() -> ExitCode {
     middlemark_runtime::run(&Vsomeip)
@@ -37,12 +41,24 @@ impl Middleware for Vsomeip {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         configuration::accept_folder(&spec.rendezvous, spec.address)?;
         discovery::accept(spec, options)?;
+        if spec.security.is_some() && carriage::is_between_hosts(spec) {
+            return Err(configuration::policy::refusal());
+        }
         carriage::accept_patterns(spec)?;
         let channels = Channel::of(spec, PORTS)?;
         configuration::accept_ports(&spec.rendezvous, &channels)?;
         channels
             .iter()
             .try_for_each(|channel| carriage::accept(channel, options).map(drop))
+    }
+
+    fn credentials(
+        &self,
+        request: &CredentialsRequest,
+        _options: &Options,
+    ) -> Result<CredentialsSet, CredentialsError> {
+        configuration::policy::accept(request).map_err(CredentialsError::Refused)?;
+        Ok(user::credentials(request))
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -38,13 +38,14 @@ impl RoutingManager {
             address: spec.address(),
             rendezvous: &spec.rendezvous,
             is_between_hosts,
+            is_secured: spec.security.is_some(),
             broadcast,
             host: Some(spec.index),
             queue_limit_bytes: (spec.congestion == Congestion::Drop).then(|| spec.queued_bytes()),
             options,
         };
         node.apply()?;
-        let mut settings = session::settings(options, node.queue_limit_bytes);
+        let mut settings = session::settings(options, node.queue_limit_bytes, node.is_secured);
         if node.is_between_hosts {
             settings.insert(
                 "service-discovery.port".into(),

@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use middlemark_contract::{Delivery, Effective, Role};
+use middlemark_contract::{Delivery, Effective, Role, SecurityLevel};
 use middlemark_runtime::{
     Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
 };
 
 use crate::carriage::{self, Carriage};
-use crate::configuration::{self, Node};
+use crate::configuration::{self, Node, policy};
 use crate::description;
 use crate::shim::{self, Application};
 
@@ -19,6 +19,7 @@ pub(crate) struct VsomeipSession {
     application: Application,
     rendezvous: middlemark_contract::Rendezvous,
     queue_limit_bytes: Option<u64>,
+    security: Option<SecurityLevel>,
     options: Options,
     /// The ways that this application's channels go.
     carriages: BTreeSet<Carriage>,
@@ -34,6 +35,7 @@ impl VsomeipSession {
             address: spec.address,
             rendezvous: &spec.rendezvous,
             is_between_hosts: carriage::is_between_hosts(spec),
+            is_secured: spec.security.is_some(),
             broadcast: None,
             host: None,
             queue_limit_bytes: carriage::queue_limit_bytes(context.channels),
@@ -44,6 +46,7 @@ impl VsomeipSession {
             application: Application::open(node.name, None)?,
             rendezvous: spec.rendezvous.clone(),
             queue_limit_bytes: node.queue_limit_bytes,
+            security: spec.security_level(),
             options: context.options.clone(),
             carriages: BTreeSet::new(),
         })
@@ -112,8 +115,8 @@ impl Session for VsomeipSession {
                 .unwrap_or_default()
                 .into(),
             zero_copy: false,
-            security: None,
-            settings: settings(&self.options, self.queue_limit_bytes),
+            security: self.security,
+            settings: settings(&self.options, self.queue_limit_bytes, self.security.is_some()),
         }
     }
 
@@ -123,8 +126,15 @@ impl Session for VsomeipSession {
 }
 
 /// What is in effect beyond the transport; shared with the routing manager, which reads the same options.
-pub(crate) fn settings(options: &Options, queue_limit_bytes: Option<u64>) -> BTreeMap<String, String> {
+pub(crate) fn settings(
+    options: &Options,
+    queue_limit_bytes: Option<u64>,
+    is_secured: bool,
+) -> BTreeMap<String, String> {
     let mut settings = options.words();
+    if is_secured {
+        settings.insert("security".into(), policy::words());
+    }
     let limit = queue_limit_bytes.map_or("none: 'block' keeps all that comes".into(), |bytes| {
         format!("{bytes} bytes")
     });

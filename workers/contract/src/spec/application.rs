@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Delivery, NodeSpec, OptionValue, Security, StreamSpec};
+use crate::{Delivery, NodeSpec, OptionValue, Security, SecurityLevel, StreamSpec};
 
 /// Everything an application needs to know of its trial, and no more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +51,14 @@ pub struct ApplicationSpec {
     /// What it keeps strangers out with; none where the trial is open to all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security: Option<Security>,
+}
+
+impl ApplicationSpec {
+    /// The level of security that it has to keep; none where the trial is open to all.
+    #[must_use]
+    pub fn security_level(&self) -> Option<SecurityLevel> {
+        self.security.as_ref().map(|security| security.level)
+    }
 }
 
 /// What keeps two trials on one machine apart: names, numbers, ports and a folder that no other trial has now.

@@ -23,7 +23,7 @@ pub(crate) fn accept(spec: &ApplicationSpec, capabilities: &Capabilities) -> Res
     accept_endpoints(spec, capabilities)?;
     accept_hosts(spec, capabilities)?;
     accept_delivery(spec.delivery, &capabilities.deliveries)?;
-    accept_security(spec.security.as_ref().map(|security| security.level), capabilities)?;
+    accept_security(spec.security_level(), capabilities)?;
     nodes::accept(spec)?;
     spec.streams
         .iter()

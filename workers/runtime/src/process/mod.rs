@@ -8,4 +8,5 @@ pub(crate) mod placement;
 pub mod system_package;
 pub(crate) mod udp_buffers;
 pub(crate) mod usage;
+pub mod user;
 pub(crate) mod wire;

@@ -34,6 +34,7 @@ fn render_with(address: &str, is_between_hosts: bool, broadcast: Option<Ipv4Addr
         address: address.parse().unwrap(),
         rendezvous: &rendezvous(),
         is_between_hosts,
+        is_secured: false,
         broadcast,
         host: Some(1),
         queue_limit_bytes: None,

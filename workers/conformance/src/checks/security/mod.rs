@@ -12,6 +12,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use middlemark_contract::{Identity, Pattern, PatternSpec, Per, SecurityDescription, SecurityLevel, ServiceNeed};
 
+use crate::application;
 use crate::case::{Answer, Case};
 use crate::checks::delivery::{overwriting, refused_as};
 use crate::checks::requests;
@@ -84,6 +85,12 @@ pub(crate) fn linked_services_pass(case: &Case) -> Result<Answer> {
 /// Who has no credentials, those of another trial's authority, or those of another stream neither hears nor is heard:
 /// between applications that meet by themselves, and where the worker's service brings them together.
 pub(crate) fn strangers_are_kept_out(case: &Case) -> Result<Answer> {
+    let mut levels = case.worker.description.capabilities.security.iter();
+    if levels.any(|described| described.identity == Identity::User)
+        && let Some(reason) = application::nobody_missing(&case.worker)
+    {
+        return Ok(Answer::Lacks(reason));
+    }
     let answer = at_each_level(case, keeps_out)?;
     match with_services(case) {
         Some(served) if answer == Answer::Passed => at_each_level(&served, |served, described| {

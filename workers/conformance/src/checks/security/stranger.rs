@@ -2,6 +2,8 @@
 //! somebody who should have none.
 
 use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 
 use anyhow::{Context, Result, ensure};
 use middlemark_contract::{ApplicationCommand, ApplicationEvent, Security, SecurityLevel};
@@ -41,6 +43,10 @@ impl Stranger {
 /// places hear each other where nobody is a stranger, `messages_pass` shows.
 pub(crate) fn keep_out(case: &Case, level: SecurityLevel, stranger: Stranger) -> Result<()> {
     let place = Place::claim()?;
+    if stranger == Stranger::AnotherUser {
+        // So that it is the worker that keeps it out, and not the folder.
+        fs::set_permissions(&place.rendezvous.folder, Permissions::from_mode(0o1777))?;
+    }
     let request = Request::new(case).endpoints(2, 2);
     let credentials = Credentials::made(case, &place, &rights(&request, stranger), &addresses(case), level)?;
     let mut trial = secured(case, &place, request, &credentials)?;
@@ -99,9 +105,10 @@ fn shown<'n>(
     let level = credentials.of(OWN[0])?.level;
     let others = Credentials::made(case, trial.place, &trial.request, &addresses(case), level)?;
     let of = |name| match stranger {
-        Stranger::WithoutCredentials => Ok((name, None)),
+        // Another user holds itself to no rule: what keeps it out is with the trial.
+        Stranger::WithoutCredentials | Stranger::AnotherUser => Ok((name, None)),
         Stranger::OfAnotherAuthority => Ok((name, Some(others.of(name)?))),
-        Stranger::OfAnotherStream | Stranger::AnotherUser => Ok((name, Some(credentials.of(name)?))),
+        Stranger::OfAnotherStream => Ok((name, Some(credentials.of(name)?))),
     };
     TAKEN.into_iter().map(of).collect()
 }
