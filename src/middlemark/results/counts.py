@@ -87,6 +87,8 @@ class FirstMatch(Model):
     publisher: Index
     """Of answers, the index of the subscriber that answers."""
     after_ns: Nanoseconds
+    handshake_ns: Nanoseconds | None = None
+    """How long the handshake before it took; None where there is none, or where it is not told apart."""
 
 
 class FirstMessage(Model):

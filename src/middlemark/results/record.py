@@ -175,6 +175,8 @@ class CaptureRecord(Model):
     most_bytes: Count
     file_bytes: Count
     links: tuple[CapturedLink, ...]
+    readable_headers: Count | None = None
+    """The headers of the trial's messages that are in the file as they were sent; older versions did not look."""
 
 
 class KernelRecording(Model):

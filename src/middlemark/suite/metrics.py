@@ -156,6 +156,7 @@ PLAIN = (
         is_long=True,
         is_usual=False,
     ),
+    Metric("handshake", "handshake_ns", Dimension.TIME, of_trial=True, is_long=True, is_usual=False),
     Metric("start_up", "start_up_ns", Dimension.TIME, of_trial=True),
     Metric("deadline_missed", "deadline_missed_share", Dimension.SHARE, of_chain=True),
     Metric("loss", "loss_share", Dimension.SHARE),

@@ -604,6 +604,11 @@ class ApplicationMatched(BaseModel):
     answers: bool
     """Whether it publishes answers."""
     event: Literal["matched"] = "matched"
+    handshake_ns: Annotated[int | None, Field(ge=0)] = None
+    """
+    How long the handshake took by which both ends then knew who the other is; none where there is none, or the
+    middleware does not tell.
+    """
     publisher: Annotated[int, Field(ge=0, le=65535)]
     """The publisher's index; of answers, the index of the subscriber that answers."""
     since_ns: Annotated[int, Field(ge=0)]

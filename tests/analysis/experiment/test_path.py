@@ -7,9 +7,10 @@ import pytest
 from behaviour import Behaviour
 from middlemark.analysis.experiment.path import contradiction, transmitted
 from middlemark.results.counts import InterfaceTraffic, MessagePath, PathProof
-from middlemark.results.record import TrialRecord
+from middlemark.results.record import CapturedLink, CaptureRecord, TrialRecord
 from middlemark.results.streaming import Frame
 from middlemark.results.trial_folder import TrialFolder
+from middlemark.suite import Security
 from shared_runs import SharedRuns
 
 SUITE = """
@@ -45,6 +46,13 @@ def trial(runs: SharedRuns) -> Judged:
 def overloaded(runs: SharedRuns) -> Judged:
     """Of as many, of which three of four were sent after the window."""
     [trial] = runs.run(SUITE, {"udp": Behaviour(slow_publisher=4.0)}).stored_trials()
+    return judged(trial)
+
+
+@pytest.fixture(scope="module")
+def between_hosts(runs: SharedRuns) -> Judged:
+    """Of messages that pass the links of two hosts."""
+    [trial] = runs.run(SUITE.replace("C1-3", "D1-1"), {"udp": Behaviour()}).stored_trials()
     return judged(trial)
 
 
@@ -102,3 +110,64 @@ def test_bytes_of_a_window_are_not_divided_among_messages_sent_after_it(trial: J
     assert transmitted([trial.record]) is not None
     assert transmitted([overloaded.record]) is None
     assert transmitted([overloaded.record, trial.record]) == transmitted([trial.record])
+
+
+def captured(trial: Judged, security: Security, readable: int | None, *, lost: int = 0) -> str:
+    """What is found where applications keep this level, and so many headers can be read in the captured frames."""
+    experiment = trial.record.trial.experiment
+    conditions = experiment.conditions.model_copy(update={"security": security})
+    planned = trial.record.trial.model_copy(
+        update={"experiment": experiment.model_copy(update={"conditions": conditions})}
+    )
+    links = tuple(
+        CapturedLink(host=host.name, network="lan", captured=9, cut=0, beyond=0, lost=lost) for host in experiment.hosts
+    )
+    frames = CaptureRecord(snap_bytes=65_535, most_bytes=10**8, file_bytes=9000, links=links, readable_headers=readable)
+    stated = {
+        name: effective.model_copy(update={"security": security, "paths": (NETWORK,)})
+        for name, effective in trial.record.effective.items()
+    }
+    update = {"trial": planned, "effective": stated, "path": {}, "capture": frames}
+    return contradiction(trial.record.model_copy(update=update), trial.received)
+
+
+NONE, AUTHENTICATED, ENCRYPTED = Security
+READ = "the trial requests security encrypted, but {} of its messages can be read in the captured frames"
+UNREAD = (
+    "the trial requests security {}, under which messages can be read on their way, but no header of one is in the "
+    "captured frames"
+)
+
+
+@pytest.mark.parametrize(
+    ("security", "readable", "lost", "expected"),
+    [
+        (NONE, 400, 0, ""),
+        (AUTHENTICATED, 400, 0, ""),
+        (ENCRYPTED, 0, 0, ""),
+        (ENCRYPTED, 400, 0, READ.format("400 headers")),
+        (ENCRYPTED, 1, 7, READ.format("1 header")),
+        (NONE, 0, 0, UNREAD.format("none")),
+        (AUTHENTICATED, 0, 0, UNREAD.format("authenticated")),
+        (NONE, 0, 1, ""),
+        (NONE, None, 0, ""),
+        (ENCRYPTED, None, 0, ""),
+    ],
+)
+def test_captured_frames_that_contradict_the_level_of_security_are_told(
+    between_hosts: Judged, security: Security, readable: int | None, lost: int, expected: str
+) -> None:
+    assert captured(between_hosts, security, readable, lost=lost) == expected
+
+
+def test_messages_that_stay_on_a_host_need_not_be_in_captured_frames(trial: Judged) -> None:
+    assert captured(trial, NONE, 0) == ""
+
+
+def test_an_application_that_keeps_another_level_than_requested_is_told(trial: Judged) -> None:
+    stated = {
+        name: effective.model_copy(update={"security": AUTHENTICATED})
+        for name, effective in trial.record.effective.items()
+    }
+    found = contradiction(trial.record.model_copy(update={"effective": stated}), trial.received)
+    assert found.startswith("the trial requests security none, but publisher_0 keeps authenticated, ")

@@ -4,13 +4,17 @@ import numpy as np
 import polars as pl
 import pytest
 
+from behaviour import MS, Behaviour
 from middlemark.analysis.metrics.accounting import StreamShape
-from middlemark.analysis.metrics.latency import distributions
+from middlemark.analysis.metrics.latency import distributions, first_message_values
+from middlemark.analysis.stats.quantiles import Measured
 from middlemark.plan import ClosedRequests, Periodic, StreamPattern
 from middlemark.plan.patterns import ConstantTime
+from middlemark.results.counts import FirstMatch
 from middlemark.results.tables import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
 from middlemark.suite import Arrival
-from middlemark.suite.metrics import Distribution
+from middlemark.suite.metrics import TRIAL, Distribution, Key
+from shared_runs import SharedRuns
 
 LATE_AFTER_NS = 1000
 PERIODIC = Periodic(rate_hz=1.0, arrival=Arrival.FIXED)
@@ -98,3 +102,33 @@ def test_publishers_give_their_call_and_their_pacing_error_without_filling(fill_
     assert found[Distribution.PUBLISH_CALL].tolist() == [2, 7]
     assert found[Distribution.PACING_ERROR].tolist() == [1, 3]
     assert found[Distribution.FILL].tolist() == [fill for fill in fill_ns if fill is not None]
+
+
+SUITE = """
+suite: one
+trials: 1
+middlewares: udp
+workloads: imu
+"""
+
+
+def first_messages(runs: SharedRuns, *matches: FirstMatch) -> dict[Key, object]:
+    """The values of a trial in which publishers matched so."""
+    [trial] = runs.run(SUITE, {"udp": Behaviour()}).stored_trials()
+    return dict(first_message_values(trial.read_record().model_copy(update={"matched": matches})))
+
+
+def match(after_ns: int, handshake_ns: int | None = None, *, answers: bool = False) -> FirstMatch:
+    return FirstMatch(stream="imu", publisher=0, after_ns=after_ns, handshake_ns=handshake_ns, answers=answers)
+
+
+def test_a_trial_is_matched_when_its_last_publisher_is_and_answers_do_not_count(runs: SharedRuns) -> None:
+    key = Key(TRIAL, "matched_ns")
+    found = first_messages(runs, match(3 * MS), match(9 * MS, answers=True), match(5 * MS))
+    assert (found[key], first_messages(runs).get(key)) == (Measured(5.0 * MS, 2), None)
+
+
+def test_the_longest_handshake_is_told_apart(runs: SharedRuns) -> None:
+    key = Key(TRIAL, "handshake_ns")
+    found = first_messages(runs, match(9 * MS, 2 * MS), match(8 * MS, 3 * MS), match(7 * MS))
+    assert (found[key], first_messages(runs, match(9 * MS)).get(key)) == (Measured(3.0 * MS, 2), None)

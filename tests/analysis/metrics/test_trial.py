@@ -12,10 +12,10 @@ from hdrh.histogram import HdrHistogram
 from behaviour import BEGIN_NS, MS, Behaviour
 from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics, values_without_queues
 from middlemark.analysis.stats.quantiles import Lost, Measured, Partial, Value
-from middlemark.results.counts import FirstMatch, PublisherCounts, SubscriberCounts
+from middlemark.results.counts import PublisherCounts, SubscriberCounts
 from middlemark.results.histogram_log import FlowHistogram
 from middlemark.results.record import TrialRecord
-from middlemark.suite.metrics import TRIAL, Distribution, Key, metrics_of_distribution
+from middlemark.suite.metrics import Distribution, Key, metrics_of_distribution
 from shared_runs import SharedRuns
 
 SUITE = """
@@ -133,16 +133,6 @@ def test_of_a_rate_without_a_schedule_the_share_of_filling_is_told(runs: SharedR
     for suite in (SUITE.format(more=""), PING_PONG):
         paced = trial(runs, suite, Behaviour(fill_ns=4_000)).metrics()
         assert {key for key in paced.values if key.metric == "fill_share"} == set()
-
-
-def test_a_trial_is_matched_when_its_last_publisher_is_and_answers_do_not_count(runs: SharedRuns) -> None:
-    whole = trial(runs)
-    last = FirstMatch(stream="imu", publisher=0, after_ns=5 * MS)
-    others = [{"after_ns": 3 * MS}, {"after_ns": 9 * MS, "answers": True}]
-    matches = (*(last.model_copy(update=other) for other in others), last)
-    records = [whole.record.model_copy(update={"matched": matched}) for matched in (matches, ())]
-    known = [replace(whole, record=record).metrics().values.get(Key(TRIAL, "matched_ns")) for record in records]
-    assert known == [Measured(5.0 * MS, 2), None]
 
 
 def test_what_comes_after_tmax_has_never_arrived(runs: SharedRuns) -> None:

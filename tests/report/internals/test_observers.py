@@ -152,6 +152,7 @@ def test_captured_frames_are_counted_and_their_file_is_named(runs: SharedRuns) -
     for row in rows:
         assert row["file in the run's folder"].endswith("/capture.pcapng")
         assert (row["frames"], row["cut"], row["overflow"], row["lost"]) == ("18", "4", "2", "0")
+        assert row["readable headers"] == "7"
         assert row["dissectors"] == "rtps; someip (decode its ports)"
 
 

@@ -84,4 +84,4 @@ def capture(trial: Trial) -> CaptureRecord:
         for network in trial.experiment.networks
         for host in network.hosts
     )
-    return CaptureRecord(snap_bytes=96, most_bytes=1000, file_bytes=990, links=tuple(links))
+    return CaptureRecord(snap_bytes=96, most_bytes=1000, file_bytes=990, links=tuple(links), readable_headers=7)

@@ -85,6 +85,10 @@ pub struct FirstMatch {
     pub publisher: u16,
     /// Since when.
     pub since_ns: u64,
+    /// How long the handshake took by which both ends then knew who the other is; none where there is none, or the
+    /// middleware does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_ns: Option<u64>,
 }
 
 /// The arrival of the first message on one path.

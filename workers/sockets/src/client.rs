@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use middlemark_runtime::{Channel, Matched, Receiver};
+use middlemark_runtime::{Channel, Matched, Receiver, clock};
 use socket2::{SockAddr, Socket};
 
 use crate::family::{Family, connect};
@@ -45,8 +45,9 @@ impl Client {
     pub(crate) fn join(&self, guard: &dyn Guard, patience: Duration) -> io::Result<GuardedConnection> {
         let socket = connect(&*self.family, &self.server, patience)?;
         let incoming = Incoming::new(Arc::clone(&socket), self.reception.delivery);
+        let began_ns = clock::now_ns();
         let BothWays { reader, writer } = guard.join_both_ways(incoming, &self.requests)?;
-        self.found.now();
+        self.found.now_after_handshake(began_ns);
         let (reception, responses) = (self.reception.clone(), self.responses.clone());
         self.loops.add(|| {
             ReceiveLoop::start(socket, move |stopping| {

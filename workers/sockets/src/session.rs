@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_contract::{Congestion, Delivery, Effective};
-use middlemark_runtime::{Channel, Exchange, Matched, MiddlewareError, Publisher, Receiver, Server, Session};
+use middlemark_runtime::{Channel, Exchange, Matched, MiddlewareError, Publisher, Receiver, Server, Session, clock};
 use socket2::{SockAddr, Socket};
 
 use crate::client::Client;
@@ -156,8 +156,9 @@ impl Session for SocketSession {
             // All in the background, as a handshake waits for the other end.
             Some(guard) => self.sending_over(channel, peers, None, move |subscriber, patience| {
                 let socket = connect(&*family, &addresses[subscriber], patience)?;
+                let began_ns = clock::now_ns();
                 let writer = guard.join(socket, &of)?;
-                matched.now();
+                matched.now_after_handshake(began_ns);
                 Ok(GuardedConnection(writer))
             })?,
         };

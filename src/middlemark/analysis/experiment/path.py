@@ -1,7 +1,7 @@
 """Which path a trial's messages took, by what the kernel counted, and whether that contradicts what the workers state.
 
-A path is proved by bytes on interfaces and by mapped shared memory, never by a setting; where a trial whose counters
-contradict its workers is refused is `campaign`'s business.
+A path is proved by bytes on interfaces and by mapped shared memory, encryption by what captured frames have in clear,
+never by a setting; where a trial that contradicts its workers is refused is `campaign`'s business.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import polars as pl
 from middlemark.analysis.experiment.conditions import Spread, spread
 from middlemark.analysis.metrics.traffic import OVERLOAD_BELOW
 from middlemark.results.counts import MessagePath
-from middlemark.results.record import TrialRecord
+from middlemark.results.record import CaptureRecord, TrialRecord
 from middlemark.results.streaming import FLOW, Frame, row_chunks
+from middlemark.suite import Security
+from middlemark.suite.yaml.quantity import plural
 
 OUTSIDE = 0.5
 """Interfaces that transmit less than this share of the payload's bytes did not transmit the payload."""
@@ -66,8 +68,8 @@ def transmitted(records: Sequence[TrialRecord]) -> Transmitted | None:
 
 
 def contradiction(record: TrialRecord, received: Frame) -> str:
-    """How the kernel's counters contradict the paths that the workers state; empty where they don't, or can't."""
-    if unlike := _unlike_security(record):
+    """How what was seen contradicts the level of security or the paths that workers state; empty where nothing does."""
+    if unlike := _unlike_security(record) or _unlike_wire(record):
         return unlike
     stated = {path for effective in record.effective.values() for path in effective.paths}
     if not stated or not _is_provable(record):
@@ -91,6 +93,39 @@ def _unlike_security(record: TrialRecord) -> str:
     levels = {name: effective.security for name, effective in record.effective.items()}
     unlike = ", ".join(f"{name} keeps {level}" for name, level in levels.items() if level != requested)
     return f"the trial requests security {requested}, but {unlike}" if unlike else ""
+
+
+def _unlike_wire(record: TrialRecord) -> str:
+    """How captured frames contradict the level of security; empty where they don't, or can't."""
+    requested, capture = record.trial.experiment.conditions.security, record.capture
+    if capture is None or capture.readable_headers is None:
+        return ""
+    if requested is Security.ENCRYPTED and capture.readable_headers:
+        headers = plural(capture.readable_headers, "header")
+        return (
+            f"the trial requests security {requested}, but {headers} of its messages can be read in the captured frames"
+        )
+    if requested is not Security.ENCRYPTED and not capture.readable_headers and _is_wholly_captured(record, capture):
+        readable = f"the trial requests security {requested}, under which messages can be read on their way"
+        return f"{readable}, but no header of one is in the captured frames"
+    return ""
+
+
+def _is_wholly_captured(record: TrialRecord, capture: CaptureRecord) -> bool:
+    """Whether messages passed links by the network alone, of whose frames every byte was kept."""
+    if any(link.cut or link.beyond or link.lost for link in capture.links):
+        return False
+    experiment, hosts = record.trial.experiment, {link.host for link in capture.links}
+    host_of = {application.name: application.host for application in experiment.applications}
+    streams = {stream.name: stream for stream in experiment.streams}
+    passed = [
+        {host_of[stream.publishers[counts.publisher]], host_of[stream.subscribers[counts.subscriber]]}
+        for counts in record.counts.subscribers
+        if counts.received
+        for stream in (streams[counts.stream],)
+    ]
+    by_network = {path for effective in record.effective.values() for path in effective.paths} == {MessagePath.NETWORK}
+    return by_network and any(len(ends) == 2 and ends <= hosts for ends in passed)
 
 
 def left_through(record: TrialRecord) -> dict[str, int]:

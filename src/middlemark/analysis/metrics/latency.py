@@ -138,7 +138,7 @@ def first_message_values(record: TrialRecord) -> dict[Key, Value]:
             (message.full_after_ns, name) for message, name in messages if message.full_after_ns is not None
         ],
     }
-    return {
+    values = {
         Key(TRIAL, metric): with_clock_bound(
             Measured(float(after_ns), len(instants)), record.clock_bound_at_ns(application)
         )
@@ -146,3 +146,10 @@ def first_message_values(record: TrialRecord) -> dict[Key, Value]:
         if instants
         for after_ns, application in [max(instants)]
     }
+    return values | _handshake(record)
+
+
+def _handshake(record: TrialRecord) -> dict[Key, Value]:
+    """The longest by which a publisher and a subscriber knew each other: a duration by one clock, part of no other."""
+    durations = [match.handshake_ns for match in record.matched if match.handshake_ns is not None]
+    return {Key(TRIAL, "handshake_ns"): Measured(float(max(durations)), len(durations))} if durations else {}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from middlemark.campaign.observers.marker import readable_headers
 from middlemark.campaign.observers.observer import ObserverFile, ObserverProgram, TrialObserver
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.errors import EnvironmentUnusable
@@ -113,6 +114,7 @@ class CaptureObserver(TrialObserver):
     _program: ObserverProgram[Capture] = field(init=False)
     _file: ObserverFile | None = None
     _captured: Captured | None = None
+    _readable_headers: int | None = None
 
     def __post_init__(self) -> None:
         self._program = ObserverProgram("capture", self.unavailable)
@@ -145,6 +147,7 @@ class CaptureObserver(TrialObserver):
         if self._captured is not None:
             file = self._file.path
             write_with(folder.capture_path, lambda partial: shutil.copyfile(file, partial))
+            self._readable_headers = readable_headers(file, self.environment.slot.token)
         self._file.remove()
 
     def end(self) -> None:
@@ -170,4 +173,9 @@ class CaptureObserver(TrialObserver):
             host, _, network = name.partition("/")
             links.append(CapturedLink(host=host, network=network, **frames.model_dump()))
         bounds = self.environment.capture
-        return CaptureRecord(**bounds.model_dump(), file_bytes=self._captured.file_bytes, links=tuple(links))
+        return CaptureRecord(
+            **bounds.model_dump(),
+            file_bytes=self._captured.file_bytes,
+            links=tuple(links),
+            readable_headers=self._readable_headers,
+        )

@@ -187,6 +187,7 @@ def _matches(lifecycle: Lifecycle) -> tuple[FirstMatch, ...]:
             answers=match.answers,
             publisher=match.publisher,
             after_ns=_after_t0_ns(lifecycle, match.since_ns),
+            handshake_ns=match.handshake_ns,
         )
         for name in lifecycle.on_time
         for match in lifecycle.events.of(name, contract.ApplicationMatched)

@@ -130,8 +130,9 @@ def _both_directions(candidate: ExperimentFindings, wanted: tuple[str, str, str]
 CAPTURES = (
     "Whole trials, from before T0 to the end of the drain. Each frame is recorded at its host's link, so that a file "
     "has it once for its sender and once for each receiver. Cut: longer than what is kept of each frame. Overflow: "
-    "arrived when the file had its maximum size. Lost: arrived faster than they could be recorded. Dissectors: "
-    "Wireshark's names, which its filters use too."
+    "arrived when the file had its maximum size. Lost: arrived faster than they could be recorded. Readable headers: "
+    "of the trial's messages, in clear; an encrypted trial has none. Dissectors: Wireshark's names, which its filters "
+    "use too."
 )
 
 
@@ -145,7 +146,7 @@ def capture_table(captured: Comparison, series_of: Mapping[str, Series]) -> Tabl
             for record in candidate.records
             if record.capture is not None
         ]
-    counts = values("size", "frames", "cut", "overflow", "lost")
+    counts = values("size", "frames", "cut", "overflow", "lost", "readable headers")
     columns = (MIDDLEWARE, *named("file in the run's folder"), *counts, sentences("dissectors"))
     return table("Captured frames", columns, rows, CAPTURES)
 
@@ -162,7 +163,8 @@ def dissector_words(series: Series) -> str:
 def _capture_cells(record: TrialRecord, capture: CaptureRecord) -> tuple[Cell, ...]:
     path = _capture_path(record)
     sums = (sum(getattr(link, fate) for link in capture.links) for fate in ("captured", "cut", "beyond", "lost"))
-    return Cell(path, link=path), Cell(capture.file_bytes, BYTES), *map(Cell, sums)
+    readable = NOTHING if capture.readable_headers is None else Cell(capture.readable_headers)
+    return Cell(path, link=path), Cell(capture.file_bytes, BYTES), *map(Cell, sums), readable
 
 
 def capture_lines(captured: Comparison, series_of: Mapping[str, Series]) -> list[str]:

@@ -76,7 +76,12 @@ FIRST_MESSAGES = (
     MetricColumn("first message", "first_message_ns", MILLISECONDS),
     MetricColumn("first of full size", "first_full_message_ns", MILLISECONDS),
 )
+HANDSHAKE = MetricColumn("of it handshake", "handshake_ns", MILLISECONDS)
 FILLING = MetricColumn("filling", "fill_share", PERCENT)
+HANDSHAKES = (
+    "Of it handshake: what the longest handshake took, by which publisher and subscriber prove to each other who they "
+    "are; none where the library does not tell. "
+)
 PROCESSES = (
     MetricColumn("CPU", "cpu_percent_of_core", PERCENT_OF_CORE),
     MetricColumn("peak memory", "peak_memory_bytes", MEBIBYTES),
@@ -230,15 +235,17 @@ def first_message_table(comparison: Comparison, series_of: Mapping[str, Series])
     shown = [candidate for candidate in comparison.experiments if candidate.estimate(TRIAL, "first_message_ns")]
     if not shown:
         return None
+    shakes_hands = any(candidate.estimate(TRIAL, HANDSHAKE.metric) for candidate in shown)
     return metric_table(
         "First messages",
-        FIRST_MESSAGES,
+        (*FIRST_MESSAGES[:2], HANDSHAKE, *FIRST_MESSAGES[2:]) if shakes_hands else FIRST_MESSAGES,
         ((candidate, TRIAL) for candidate in shown),
         series_of,
         "From T0, of the last application, publisher or path each. Initialised: all endpoints exist. Matched: the "
-        "publisher knows of a subscriber, or that it is connected to the broker; none where it can't know. First "
-        "message: the header alone, which every publisher sends once a millisecond until all paths have had one. First "
-        "of full size: sent as soon as all first messages have arrived. Medians of trials.",
+        "publisher knows of a subscriber, or that it is connected to the broker; none where it can't know. "
+        f"{HANDSHAKES if shakes_hands else ''}First message: the header alone, which every publisher sends once a "
+        "millisecond until all paths have had one. First of full size: sent as soon as all first messages have "
+        "arrived. Medians of trials.",
     )
 
 

@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationCommand, ApplicationEvent, FirstArrival, FirstMatch, PublisherCounts};
+use middlemark_contract::{ApplicationCommand, ApplicationEvent, FirstArrival, PublisherCounts};
 
 use crate::middleware::MiddlewareError;
 use crate::process::inbox::Note;
@@ -93,18 +93,8 @@ pub(crate) fn pass(note: Note) -> Result<Option<PublisherCounts>, End> {
             });
             Ok(None)
         }
-        Note::Matched {
-            stream,
-            answers,
-            publisher,
-            since_ns,
-        } => {
-            wire::say(&ApplicationEvent::Matched(FirstMatch {
-                stream,
-                answers,
-                publisher,
-                since_ns: since_ns as u64,
-            }));
+        Note::Matched(first) => {
+            wire::say(&ApplicationEvent::Matched(first));
             Ok(None)
         }
         Note::Finished(counts) => Ok(counts),

@@ -5,7 +5,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use middlemark_contract::{ApplicationCommand, PublisherCounts};
+use middlemark_contract::{ApplicationCommand, FirstMatch, PublisherCounts};
 
 use crate::clock;
 use crate::process::wire::Line;
@@ -17,12 +17,7 @@ pub(crate) enum Note {
     /// A line of standard input.
     Line(Line<ApplicationCommand>),
     /// A publisher has found a subscriber.
-    Matched {
-        stream: String,
-        answers: bool,
-        publisher: u16,
-        since_ns: i64,
-    },
+    Matched(FirstMatch),
     /// The first message of a publisher has come, or the first answer of a subscriber; of its full size or of any.
     First {
         kind: First,

@@ -7,17 +7,26 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::clock;
 
+/// What is told of the first subscriber that a publisher finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Match {
+    /// Since when it is there.
+    pub(crate) since_ns: i64,
+    /// How long the handshake before that took; none where there is none, or the middleware doesn't tell.
+    pub(crate) handshake_ns: Option<i64>,
+}
+
 /// Where a publisher's match is told. Cheap to clone; any thread may call it.
 #[derive(Clone)]
 pub struct Matched(Arc<State>);
 
 struct State {
     is_known: AtomicBool,
-    tell: Box<dyn Fn(i64) + Send + Sync>,
+    tell: Box<dyn Fn(Match) + Send + Sync>,
 }
 
 impl Matched {
-    pub(crate) fn new(tell: impl Fn(i64) + Send + Sync + 'static) -> Matched {
+    pub(crate) fn new(tell: impl Fn(Match) + Send + Sync + 'static) -> Matched {
         Matched(Arc::new(State {
             is_known: AtomicBool::new(false),
             tell: Box::new(tell),
@@ -32,10 +41,29 @@ impl Matched {
         }
     }
 
+    /// A subscriber is there, after a handshake by which both ends know who the other is; it began at `began_ns`, an
+    /// instant of [`clock::now_ns`].
+    pub fn now_after_handshake(&self, began_ns: i64) {
+        if !self.is_known() {
+            let since_ns = clock::now_ns();
+            self.tell(Match {
+                since_ns,
+                handshake_ns: Some(since_ns - began_ns),
+            });
+        }
+    }
+
     /// A subscriber has been there since `since_ns`, an instant of [`clock::now_ns`].
     pub fn at(&self, since_ns: i64) {
+        self.tell(Match {
+            since_ns,
+            handshake_ns: None,
+        });
+    }
+
+    fn tell(&self, found: Match) {
         if !self.0.is_known.swap(true, Relaxed) {
-            (self.0.tell)(since_ns);
+            (self.0.tell)(found);
         }
     }
 
@@ -66,10 +94,10 @@ mod tests {
 
     use super::*;
 
-    fn told() -> (Matched, Arc<Mutex<Vec<i64>>>) {
+    fn told() -> (Matched, Arc<Mutex<Vec<Match>>>) {
         let told = Arc::new(Mutex::new(Vec::new()));
         let notes = Arc::clone(&told);
-        (Matched::new(move |since_ns| notes.lock().unwrap().push(since_ns)), told)
+        (Matched::new(move |found| notes.lock().unwrap().push(found)), told)
     }
 
     #[test]
@@ -80,7 +108,18 @@ mod tests {
         matched.clone().now();
         matched.at(7);
         let told = told.lock().unwrap();
-        assert!(told.len() == 1 && told[0] >= before_ns, "{told:?}");
+        assert!(told.len() == 1 && told[0].since_ns >= before_ns, "{told:?}");
+    }
+
+    #[test]
+    fn a_handshake_is_told_with_the_match_that_it_leads_to() {
+        let (matched, told) = told();
+        let began_ns = clock::now_ns();
+        matched.now_after_handshake(began_ns);
+        matched.now_after_handshake(began_ns - 1_000_000_000);
+        let told = told.lock().unwrap();
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].handshake_ns, Some(told[0].since_ns - began_ns));
     }
 
     #[test]
@@ -91,6 +130,9 @@ mod tests {
         assert!(told.lock().unwrap().is_empty());
         let called_ns = [matched.by(call, |_| true), matched.by(call, |_| true)];
         let told = told.lock().unwrap();
-        assert!(told.len() == 1 && told[0] <= called_ns[0], "{told:?} {called_ns:?}");
+        assert!(
+            told.len() == 1 && told[0].since_ns <= called_ns[0],
+            "{told:?} {called_ns:?}"
+        );
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use middlemark_contract::ApplicationSpec;
+use middlemark_contract::{ApplicationSpec, FirstMatch};
 
 use crate::life::reserve::{Publication, Subscription};
 use crate::message::channel::Channel;
@@ -75,12 +75,13 @@ pub(super) fn subscriber(
 fn matched(spec: &ApplicationSpec, channel: &Channel, notes: &Notes) -> Matched {
     let (stream, notes) = (spec.streams[channel.stream()].name.clone(), notes.clone());
     let (answers, publisher) = (channel.carries_answers(), channel.index);
-    Matched::new(move |since_ns| {
-        let _ = notes.send(Note::Matched {
+    Matched::new(move |found| {
+        let _ = notes.send(Note::Matched(FirstMatch {
             stream: stream.clone(),
             answers,
             publisher,
-            since_ns,
-        });
+            since_ns: found.since_ns as u64,
+            handshake_ns: found.handshake_ns.map(|duration_ns| duration_ns as u64),
+        }));
     })
 }
