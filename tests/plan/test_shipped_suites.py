@@ -129,3 +129,15 @@ def test_every_host_that_moves_has_a_link_that_changes_meanwhile() -> None:
         5 * [1.0] + 5 * [10.0] + 5 * [15.0]
     )
     assert min(map(len, rates.values())) >= 3, rates
+
+
+def test_security_has_every_level_of_each_middleware_at_the_same_messages() -> None:
+    experiments = shipped("security")
+    levels = ("none", "authenticated", "encrypted")
+    points = Counter((e.middleware, e.topology, e.workload, e.factors["size"]) for e in experiments)
+    assert set(points.values()) == {len(levels)}
+    assert {e.factors["security"] for e in experiments} == set(levels)
+    between_hosts = {middleware for middleware, topology, _, _ in points if topology == "D1-1"}
+    on_a_host = {middleware for middleware, topology, _, _ in points if topology == "C1-1"}
+    assert between_hosts == {"cyclonedds", "fastdds", "mqtt", "tcp", "zenoh"}
+    assert on_a_host == {"iceoryx2", "shm", "uds", "vsomeip"}
