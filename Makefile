@@ -11,7 +11,7 @@ STAMPS := $(CARGO_TARGET_DIR)/stamps
 SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -path '*/tests/*' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help quick setup workers test check check-python check-rust check-cpp check-schemas check-supply check-docs test-python test-rust test-guest fuzz soak soak-fleet \
+.PHONY: help quick setup test-setup workers models test check check-python check-rust check-cpp check-schemas check-supply check-docs test-python test-rust test-guest fuzz soak soak-fleet \
 	sanitize conformance conformance-debian13 format schemas papers requirements sbom docs dist test-dist bench bench-peers bench-analysis clean
 
 help: ## this list
@@ -22,7 +22,14 @@ quick: setup ## set up, measure all middlewares side by side for 4 minutes, say 
 
 # --- set-up ---------------------------------------------------------------------------------------------------------
 
-setup: $(STAMPS)/run-packages $(STAMPS)/python $(STAMPS)/workers ## Debian packages, Python environment, workers
+STEPS := run-packages python workers
+
+setup: ## Debian packages, Python environment, workers
+	@$(MAKE) --silent --no-print-directory --jobs=2 $(STEPS:%=$(STAMPS)/%)
+
+# What tests need beside it, while the compiler or the network is waited for.
+test-setup:
+	@$(MAKE) --silent --no-print-directory --jobs=4 $(STEPS:%=$(STAMPS)/%) $(STAMPS)/test-packages $(STAMPS)/sbom-python models
 
 workers: $(STAMPS)/workers ## build the workers
 
@@ -40,6 +47,9 @@ $(STAMPS)/python: setup/requirements/run.txt setup/requirements/dev.txt pyprojec
 	@$(BIN)/python setup/pages/man.py $(VENV)/share/man/man1
 	@touch $@
 
+# Packages are installed by one at a time.
+$(STAMPS)/test-packages: | $(STAMPS)/run-packages
+
 $(STAMPS)/sbom-python: setup/requirements/sbom.txt $(STAMPS)/python
 	@$(PYTHON) -m venv $(VENV)/sbom
 	@$(VENV)/sbom/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
@@ -50,11 +60,18 @@ $(STAMPS)/workers: $(SOURCES) setup/workers.py $(wildcard setup/supply/*.py) | $
 
 # --- tests ----------------------------------------------------------------------------------------------------------
 
-test: setup $(STAMPS)/test-packages check test-rust conformance test-python ## set up, then all checks and tests
+test: test-setup check test-rust conformance test-python ## set up, then all checks and tests
+
+# What threads share without waiting for each other, run by loom in every order. All is built with its flag, in a target
+# folder of its own.
+MODELS := RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)/loom cargo test --locked --quiet -p middlemark-runtime -p middlemark-ring --lib
+
+models: | $(STAMPS)/toolchains
+	@env -u MAKEFLAGS -u MFLAGS $(MODELS) --no-run
 
 test-rust: setup ## unit tests of the contract, the runtime and the workers
 	cargo test --release --locked --quiet -p middlemark-contract -p middlemark-runtime --features middlemark-runtime/harness
-	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)/loom cargo test --locked --quiet -p middlemark-runtime -p middlemark-ring --lib models
+	$(MODELS) models
 	$(PYTHON) setup/workers.py test
 
 conformance: setup ## the suite that every worker must pass, after what a killed run has left was removed
@@ -68,8 +85,8 @@ conformance-debian13: $(STAMPS)/roots-packages ## the same over workers of newer
 sanitize: setup ## lifetimes of memory, and races between threads: Miri, AddressSanitizer, ThreadSanitizer (needs a nightly Rust)
 	@setup/sanitize.sh
 
-# Tests that time nothing real, and so may share the machine.
-UNTIMED := tests/analysis tests/bench tests/campaign tests/cli tests/docs tests/fuzz tests/installation tests/plan tests/report tests/results tests/serve tests/setup tests/suite tests/worker
+# All but those that measure time run side by side: they mostly wait, so that a machine of few CPUs runs two on each.
+AT_ONCE ?= $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : n)))
 
 # What else the machine does can spoil a measurement: a test that fails is tried once more, and only the second failure
 # counts. Both are shown, and more second tries than this fail the run: so many are no accident of the machine.
@@ -79,8 +96,8 @@ define tried_twice
 endef
 
 test-python: setup $(STAMPS)/test-packages $(STAMPS)/sbom-python ## tests of the front, and of the whole from suite to report
-	$(call tried_twice,--numprocesses auto $(UNTIMED))
-	$(call tried_twice,$(UNTIMED:%=--ignore=%))
+	$(call tried_twice,--numprocesses $(AT_ONCE) -m "not timed and not guest")
+	$(call tried_twice,-m timed)
 
 test-guest: setup ## links by the kernel's netem, in an emulated guest whose kernel has it (3 minutes; says what it needs)
 	$(BIN)/pytest -m guest tests/guest
@@ -109,7 +126,10 @@ soak-fleet: setup ## kill test-beds, scheduler and front of a fleet in namespace
 	@folder=$$(mktemp -d) && PYTHONPATH=$(SOAKS):tests/pipeline $(BIN)/python tests/pipeline/kills/fleet_soak.py $(FLEET_KILLS) $(SOAK_SEED) $$folder \
 		&& rm -rf $$folder || { echo "what it found is in $$folder"; exit 1; }
 
-check: check-rust check-cpp check-python check-schemas check-supply check-docs ## formats, lints, types, layers, schemas, what others supply, documentation
+CHECKS := check-rust check-cpp check-python check-schemas check-supply check-docs
+
+check: setup ## formats, lints, types, layers, schemas, what others supply, documentation
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
 
 check-rust: setup
 	cargo fmt --check

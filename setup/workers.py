@@ -128,7 +128,7 @@ def cargo(action: str, *packages: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         ["cargo", *command, "--release", "--locked", "--quiet", *(f"--package={name}" for name in packages), *denied],
         cwd=ROOT,
-        env={**os.environ, **compiler_cache()},
+        env=environment(),
         check=False,
     )
 
@@ -160,9 +160,7 @@ def compiled(package: str) -> tuple[int, str]:
     bar = {"CARGO_TERM_PROGRESS_WHEN": "always", "CARGO_TERM_PROGRESS_WIDTH": "80", "CARGO_TERM_COLOR": "never"}
     command = ["cargo", "build", "--release", "--locked", f"--package={package}"]
     progress, log = Progress(package), []
-    with subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, **compiler_cache(), **bar}, stderr=subprocess.PIPE, text=True
-    ) as cargo_build:
+    with subprocess.Popen(command, cwd=ROOT, env=environment() | bar, stderr=subprocess.PIPE, text=True) as cargo_build:
         assert cargo_build.stderr is not None
         for line in cargo_build.stderr:  # a bar ends with a return, which is the end of a line too
             if bar_shown := BAR.search(line):
@@ -193,6 +191,12 @@ class Progress:
         """The line ends: what follows takes its place."""
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def environment() -> dict[str, str]:
+    """Cargo's: without the jobs of a `make` that runs several, as it has as many of its own as there are CPUs."""
+    own = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MFLAGS"}}
+    return own | compiler_cache()
 
 
 def compiler_cache() -> dict[str, str]:

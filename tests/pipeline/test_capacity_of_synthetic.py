@@ -30,6 +30,7 @@ disturbance: {{steal: 100 %}}
 """
 
 pytestmark = [
+    pytest.mark.timed,
     pytest.mark.worker,
     pytest.mark.skipif("synthetic" not in executables.workers(), reason="the worker `synthetic` is not built"),
 ]

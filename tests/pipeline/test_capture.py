@@ -44,6 +44,7 @@ def is_built() -> bool:
 
 
 pytestmark = [
+    pytest.mark.timed,
     pytest.mark.worker,
     pytest.mark.skipif(not is_built(), reason="a worker or middlemark-capture is not built"),
 ]

@@ -34,6 +34,7 @@ HARNESS_TO_KERNEL = 0.5
 HARNESS_TO_ZENOH = 0.5
 
 pytestmark = [
+    pytest.mark.timed,
     pytest.mark.worker,
     pytest.mark.skipif(os.geteuid() != 0, reason="only root may observe the kernel"),
 ]

@@ -13,6 +13,7 @@ from middlemark.results.trial_folder import TrialFolder
 from middlemark.worker import executables
 
 pytestmark = [
+    pytest.mark.timed,
     pytest.mark.worker,
     pytest.mark.skipif("synthetic" not in executables.workers(), reason="the worker `synthetic` is not built"),
 ]

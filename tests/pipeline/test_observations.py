@@ -36,6 +36,7 @@ def is_built() -> bool:
 
 
 pytestmark = [
+    pytest.mark.timed,
     pytest.mark.worker,
     pytest.mark.skipif(not is_built(), reason="the worker `udp` or middlemark-resources is not built"),
 ]

@@ -14,6 +14,8 @@ from middlemark.testbed import capabilities, observers
 from middlemark.testbed.observers import KernelPath
 from middlemark.testbed.processes import ledger
 
+pytestmark = pytest.mark.timed
+
 _CALLED = 1
 
 

@@ -80,6 +80,7 @@ def pmc(folder: Path, answers: str) -> Path:
     return path
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("grandmaster", "source"), [("9e6c3a.fffe.1146bd", "ptp"), ("another", "exchanges")])
 def test_a_clock_that_ptp_keeps_is_known_by_ptp_where_both_have_one_grandmaster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grandmaster: str, source: str

@@ -16,6 +16,8 @@ from middlemark.testbed.processes.cgroup import Hierarchy
 from middlemark.testbed.testbed import PlannedTestbed, built
 from testbeds import can_limit, needs_namespaces
 
+pytestmark = pytest.mark.timed
+
 ECU = Host(name="ecu", kind=HostKind.NETNS, cpus=(0, 1), cpu_quota=0.5, memory_bytes=64_000_000)
 V1, V2 = Hierarchy(Path("/sys/fs/cgroup/x"), 1), Hierarchy(Path("/sys/fs/cgroup"), 2)
 BUSY = """

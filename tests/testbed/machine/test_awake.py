@@ -13,6 +13,8 @@ from middlemark.testbed.machine import awake
 from middlemark.testbed.machine.awake import Means
 from middlemark.testbed.processes import ledger, procfs
 
+pytestmark = pytest.mark.timed
+
 
 def machine(monkeypatch: pytest.MonkeyPatch, folder: Path, state: str) -> Path:
     """A machine with this shallowest idle state, and its file for the latency that is demanded."""

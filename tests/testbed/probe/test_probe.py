@@ -18,6 +18,8 @@ from middlemark.testbed.probe.verify import link_verdict
 from middlemark.testbed.processes import child
 from testbeds import ANSWERING, ASKING, needs_namespaces, on, started, two_hosts
 
+pytestmark = pytest.mark.timed
+
 MS = 1_000_000
 observers_built = pytest.mark.skipif(shaping.relay_missing() is not None, reason=f"{shaping.relay_missing()}")
 
