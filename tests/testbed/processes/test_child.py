@@ -52,7 +52,8 @@ def test_an_observer_that_refuses_is_ended_and_says_why() -> None:
     ["{", "[1]", '{"event": 3}', '{"no": "event"}', "{" + "[" * 5000, '{"event": "ready"', "\\377\\376"],
     ids=["cut off", "a list", "a number", "no event", "deep", "no end", "no text"],
 )
-def test_what_is_no_event_is_told_and_ends_the_observer(said: str) -> None:
+def test_what_is_no_event_is_told_and_ends_the_observer(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "PATIENCE_S", 5.0)  # behind what is a remark an event may come
     with ledger.opened() as entries:
         observer = NativeProcess("observes", ["sh", "-c", f"read spec; printf '{said}\\n'; exec cat"], entries)
         with pytest.raises(EnvironmentNotReady, match="what observes fails"):
@@ -63,6 +64,7 @@ def test_what_is_no_event_is_told_and_ends_the_observer(said: str) -> None:
 @pytest.mark.parametrize("limit", ["MOST_SAID_BYTES", "LONGEST_LINE_BYTES"])
 def test_an_observer_that_talks_without_end_is_heard_only_so_far(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr(child, limit, 1 << 20)
+    monkeypatch.setattr(child, "PATIENCE_S", 3.0)  # it does not end by itself
     with ledger.opened() as entries:
         observer = NativeProcess("observes", ["sh", "-c", "read spec; exec cat /dev/zero"], entries)
         with pytest.raises(EnvironmentNotReady, match="what observes fails"):
@@ -77,6 +79,7 @@ def test_of_a_line_without_end_no_more_is_heard_than_of_any(monkeypatch: pytest.
         room_bytes = observer._left_bytes
         assert len(observer.line() or "") == child.LONGEST_REMARK
         assert room_bytes - observer._left_bytes < 2 << 20
+        monkeypatch.setattr(child, "PATIENCE_S", 0.1)  # it does not end by itself
         observer.end()
 
 
