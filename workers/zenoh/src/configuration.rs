@@ -6,18 +6,21 @@ use std::net::IpAddr;
 
 use middlemark_contract::{ApplicationSpec, Congestion, ServiceSpec};
 use middlemark_runtime::{MiddlewareError, Options};
-use serde_json::{Value, json};
+use serde_json::json;
 use zenoh::Config;
 
 use crate::places::{Places, ROUTER};
+use crate::security::{Key, Secured};
 
 /// The configuration of an application.
 pub(crate) fn of_application(
     spec: &ApplicationSpec,
     options: &Options,
     places: &Places,
+    secured: &Secured,
 ) -> Result<Config, MiddlewareError> {
-    let (mode, transport) = (options.text("mode"), options.text("transport"));
+    let mode = options.text("mode");
+    let transport = &secured.protocol;
     let fixed = options.text("discovery") == "peers";
     let listen = match (mode, fixed) {
         ("client", _) => vec![],
@@ -34,17 +37,23 @@ pub(crate) fn of_application(
         connect.extend(places.earlier_endpoints(transport));
     }
     let mut keys = shared(mode, &[spec.address], options, places);
+    keys.extend(link_keys(options, transport));
     keys.push(("listen/endpoints", json!(listen)));
     keys.push(("connect/endpoints", json!(connect)));
     // All that block wait equally long.
     let blocking = spec.streams.iter().find(|stream| stream.qos.blocks());
     keys.extend(blocking.map(|stream| patience(stream.qos.patience_ns)));
-    build(keys)
+    build(&keys, secured)
 }
 
 /// The configuration of a router.
-pub(crate) fn of_router(spec: &ServiceSpec, options: &Options, places: &Places) -> Result<Config, MiddlewareError> {
-    let transport = options.text("transport");
+pub(crate) fn of_router(
+    spec: &ServiceSpec,
+    options: &Options,
+    places: &Places,
+    secured: &Secured,
+) -> Result<Config, MiddlewareError> {
+    let transport = &secured.protocol;
     let mut listen: Vec<_> = spec
         .addresses
         .iter()
@@ -57,14 +66,15 @@ pub(crate) fn of_router(spec: &ServiceSpec, options: &Options, places: &Places) 
         .map(|router| places.router_endpoint(router.address, router.index, transport))
         .collect();
     let mut keys = shared(ROUTER, &spec.addresses, options, places);
+    keys.extend(link_keys(options, transport));
     keys.push(("listen/endpoints", json!(listen)));
     keys.push(("connect/endpoints", json!(connect)));
     keys.extend((spec.congestion == Congestion::Block).then(|| patience(spec.patience_ns)));
-    build(keys)
+    build(&keys, secured)
 }
 
 /// How long a message that blocks waits for room in a link's queue; then Zenoh closes the link.
-fn patience(patience_ns: u64) -> (&'static str, Value) {
+fn patience(patience_ns: u64) -> Key {
     (
         "transport/link/tx/queue/congestion_control/block/wait_before_close",
         json!(patience_ns / 1000),
@@ -72,7 +82,7 @@ fn patience(patience_ns: u64) -> (&'static str, Value) {
 }
 
 /// What an application and a router have in common.
-fn shared(mode: &str, addresses: &[IpAddr], options: &Options, places: &Places) -> Vec<(&'static str, Value)> {
+fn shared(mode: &str, addresses: &[IpAddr], options: &Options, places: &Places) -> Vec<Key> {
     let multicast = options.text("discovery") == "multicast";
     let lowlatency = options.boolean("lowlatency");
     let interfaces: Vec<_> = addresses.iter().map(IpAddr::to_string).collect();
@@ -99,12 +109,11 @@ fn shared(mode: &str, addresses: &[IpAddr], options: &Options, places: &Places) 
         // Zenoh refuses the low latency transport together with priorities.
         ("transport/unicast/qos/enabled", json!(!lowlatency)),
     ];
-    keys.extend(link_keys(options));
     keys.extend(shared_memory_keys(options));
     keys
 }
 
-fn link_keys(options: &Options) -> Vec<(&'static str, Value)> {
+fn link_keys(options: &Options, protocol: &str) -> Vec<Key> {
     let mut keys = vec![
         ("transport/link/tx/batch_size", json!(options.integer("batch_bytes"))),
         (
@@ -122,13 +131,16 @@ fn link_keys(options: &Options) -> Vec<(&'static str, Value)> {
     ];
     let socket_buffer_bytes = options.integer("socket_buffer_bytes");
     if socket_buffer_bytes > 0 {
-        keys.push(("transport/link/tcp/so_sndbuf", json!(socket_buffer_bytes)));
-        keys.push(("transport/link/tcp/so_rcvbuf", json!(socket_buffer_bytes)));
+        let (send, receive) = match protocol {
+            "tls" => ("transport/link/tls/so_sndbuf", "transport/link/tls/so_rcvbuf"),
+            _ => ("transport/link/tcp/so_sndbuf", "transport/link/tcp/so_rcvbuf"),
+        };
+        keys.extend([send, receive].map(|key| (key, json!(socket_buffer_bytes))));
     }
     keys
 }
 
-fn shared_memory_keys(options: &Options) -> Vec<(&'static str, Value)> {
+fn shared_memory_keys(options: &Options) -> Vec<Key> {
     const OPTIMIZATION: &str = "transport/shared_memory/transport_optimization";
     vec![
         (
@@ -150,13 +162,18 @@ fn shared_memory_keys(options: &Options) -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn build(keys: Vec<(&'static str, Value)>) -> Result<Config, MiddlewareError> {
+fn build(keys: &[Key], secured: &Secured) -> Result<Config, MiddlewareError> {
     let mut config = Config::default();
-    for (key, value) in keys {
-        let value = value.to_string();
+    for (key, value) in keys.iter().chain(&secured.keys) {
         config
-            .insert_json5(key, &value)
+            .insert_json5(key, &value.to_string())
             .map_err(|error| format!("zenoh does not take {value} for {key}: {error}"))?;
+    }
+    for (key, value) in &secured.secrets {
+        // Its error may have the value in it.
+        config
+            .insert_json5(key, &value.to_string())
+            .map_err(|_| format!("zenoh does not take what the credentials have for {key}"))?;
     }
     Ok(config)
 }

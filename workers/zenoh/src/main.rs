@@ -7,11 +7,11 @@ mod configuration;
 mod description;
 mod exchange;
 mod leftovers;
-mod loans;
 mod pieces;
 mod places;
 mod publisher;
 mod router;
+mod security;
 mod session;
 mod settings;
 
@@ -20,11 +20,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use middlemark_contract::{
-    ApplicationSpec, Delivery, Description, PatternSpec, PortHolders, Refusal, Reliability, ServiceSpec, StreamSpec,
+    ApplicationSpec, CredentialsRequest, CredentialsSet, Delivery, Description, PatternSpec, PortHolders, Refusal,
+    Reliability, ServiceSpec, StreamSpec,
 };
-use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_runtime::{Channel, Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
 
 use crate::places::Places;
+use crate::publisher::loans;
 
 /// What the low latency transport carries over TCP: it does not split messages, and a larger one is lost without a word.
 const LOWLATENCY_LARGEST_BYTES: u64 = 49_000;
@@ -46,6 +48,9 @@ impl Middleware for Zenoh {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        let level = spec.security.as_ref().map(|security| security.level);
+        let options = &security::kept(level, options, &spec.profile, &spec.options)?;
+        security::accept(level, options, &spec.streams)?;
         let channels = Channel::of(spec, PORTS)?;
         let places = Places::of(spec, &channels);
         places.accept()?;
@@ -67,6 +72,10 @@ impl Middleware for Zenoh {
             "option",
             || "mode 'client' needs the service 'router', and the spec has none".into(),
         )
+    }
+
+    fn credentials(&self, request: &CredentialsRequest, options: &Options) -> Result<CredentialsSet, CredentialsError> {
+        security::made(request, options)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

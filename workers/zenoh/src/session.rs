@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use middlemark_contract::{Congestion, Delivery, Effective, Reliability};
+use middlemark_contract::{Congestion, Delivery, Effective, Reliability, SecurityLevel};
 use middlemark_runtime::{
     Channel, Context, Exchange, Idle, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
 };
@@ -21,10 +21,11 @@ use crate::configuration;
 use crate::description;
 use crate::exchange::{self, Asking};
 use crate::leftovers;
-use crate::loans;
 use crate::pieces::Pieces;
 use crate::places::Places;
+use crate::publisher::loans;
 use crate::publisher::{Loaning, Moving, Pool};
+use crate::security::{self, Secured};
 use crate::settings;
 
 /// The capacity of Zenoh's default channel (`zenoh::handlers::DefaultHandler`).
@@ -33,6 +34,9 @@ const CHANNEL_MESSAGES: usize = 256;
 pub(crate) struct ZenohSession {
     session: zenoh::Session,
     options: Options,
+    level: Option<SecurityLevel>,
+    /// What its links speak, by Zenoh's name.
+    protocol: String,
     delivery: Delivery,
     hand_over: HandOver,
     subscribers: Vec<Receiving>,
@@ -57,13 +61,18 @@ enum Receiving {
 
 impl ZenohSession {
     pub(crate) fn open(context: &Context<'_>) -> Result<ZenohSession, MiddlewareError> {
-        let places = Places::of(context.spec, context.channels);
-        let config = configuration::of_application(context.spec, context.options, &places)?;
+        let (spec, places) = (context.spec, Places::of(context.spec, context.channels));
+        let level = spec.security.as_ref().map(|security| security.level);
+        let options =
+            security::kept(level, context.options, &spec.profile, &spec.options).map_err(|refusal| refusal.reason)?;
+        let secured = Secured::application(spec, &options)?;
+        let config = configuration::of_application(spec, &options, &places, &secured)?;
         Ok(ZenohSession {
             session: zenoh::open(config).wait()?,
-            options: context.options.clone(),
-            delivery: context.spec.delivery,
-            hand_over: if context.options.boolean("contiguous") {
+            level,
+            protocol: secured.protocol.clone(),
+            delivery: spec.delivery,
+            hand_over: if options.boolean("contiguous") {
                 joined
             } else {
                 in_pieces
@@ -72,6 +81,7 @@ impl ZenohSession {
             publishers: Vec::new(),
             servers: Vec::new(),
             pools: Vec::new(),
+            options,
         })
     }
 
@@ -155,7 +165,8 @@ impl Session for ZenohSession {
     }
 
     fn effective(&self) -> Effective {
-        let mut settings = settings::read_back(&self.session);
+        let mut settings = settings::read_back(&self.session, self.level);
+        settings.extend(security::stated(self.level, &self.protocol));
         settings.insert("links".into(), settings::links(&self.session, &self.options));
         settings.insert("publishers".into(), self.publishers.join("; "));
         let payload = if self.options.boolean("contiguous") {
@@ -169,12 +180,12 @@ impl Session for ZenohSession {
             "Zenoh queues batches for a link; a reader's channel alone holds messages".into(),
         );
         Effective {
-            transport: settings::transport(&self.session, &self.options),
+            transport: settings::transport(&self.session, &self.options, &self.protocol),
             paths: settings::paths(&self.options),
             delivery: self.delivery,
             receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: !self.pools.is_empty(),
-            security: None,
+            security: self.level,
             settings,
         }
     }

@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use middlemark_contract::MessagePath;
+use middlemark_contract::{MessagePath, SecurityLevel};
 use middlemark_runtime::Options;
 use serde_json::Value;
 use zenoh::{Session, Wait};
 
-use crate::loans;
+use crate::publisher::loans;
 
 /// The keys of Zenoh's configuration that matter to a comparison.
 const KEYS: [&str; 22] = [
@@ -37,6 +37,14 @@ const KEYS: [&str; 22] = [
     "transport/shared_memory/transport_optimization",
 ];
 
+/// The keys that keep strangers out, where anything does.
+const SECURITY_KEYS: [&str; 4] = [
+    "transport/link/protocols",
+    "transport/link/tls/enable_mtls",
+    "access_control/enabled",
+    "access_control/default_permission",
+];
+
 /// The library's version as it reports itself.
 pub(crate) fn version() -> String {
     let full = zenoh::GIT_VERSION;
@@ -45,15 +53,19 @@ pub(crate) fn version() -> String {
 }
 
 /// The configuration in force, by Zenoh's own keys.
-pub(crate) fn read_back(session: &Session) -> BTreeMap<String, String> {
+pub(crate) fn read_back(session: &Session, level: Option<SecurityLevel>) -> BTreeMap<String, String> {
     let config: Value = serde_json::from_str(&session.config().to_string()).unwrap_or(Value::Null);
     let in_force = |key: &str| word(config.pointer(&format!("/{key}")).unwrap_or(&Value::Null));
-    KEYS.iter().map(|key| ((*key).to_owned(), in_force(key))).collect()
+    let of_security = level.iter().flat_map(|_| SECURITY_KEYS);
+    KEYS.into_iter()
+        .chain(of_security)
+        .map(|key| (key.to_owned(), in_force(key)))
+        .collect()
 }
 
 /// The transport in words, shared memory included where a transport has agreed on it.
-pub(crate) fn transport(session: &Session, options: &Options) -> String {
-    let configured = options.text("transport");
+pub(crate) fn transport(session: &Session, options: &Options, protocol: &str) -> String {
+    let configured = if protocol == "tls" { "tcp with TLS" } else { protocol };
     if options.boolean("lowlatency") {
         return format!("{configured}, low latency");
     }

@@ -4,8 +4,8 @@ mod profiles;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingSecurity, Library, Matching, OptionDescription, OptionValue, Pattern, Per,
-    Reliability, ServiceNeed, When,
+    Durability, HistoryKind, Identity, Library, Matching, OptionDescription, OptionValue, Pattern, Per, Reliability,
+    SecurityDescription, SecurityLevel, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -22,8 +22,8 @@ pub(crate) fn describe() -> Description {
         library: Library {
             name: "zenoh".into(),
             version: settings::version(),
-            origin: "crate zenoh, features transport_tcp, transport_udp, transport_unixsock-stream, shared-memory, \
-                     unstable"
+            origin: "crate zenoh, features auth_usrpwd, transport_quic, transport_tcp, transport_tls, transport_udp, \
+                     transport_unixsock-stream, shared-memory, unstable"
                 .into(),
             released: None,
         },
@@ -72,12 +72,35 @@ fn capabilities() -> Capabilities {
         largest_message_bytes: 64 << 20,
         zero_copy: true,
         same_process: true,
-        security: vec![],
-        lacking_security: LackingSecurity::of_all(
-            "Zenoh can do both, but this worker is built without its TLS and without its passwords",
-        ),
+        security: security(),
+        lacking_security: Vec::new(),
         between_hosts: true,
     }
+}
+
+/// The levels of security, by Zenoh's own means.
+fn security() -> Vec<SecurityDescription> {
+    let described = |level, how: &str| SecurityDescription {
+        level,
+        how: how.into(),
+        identity: Identity::Credentials,
+        by_stream: true,
+    };
+    vec![
+        described(
+            SecurityLevel::Authenticated,
+            "Through a router alone (mode: client): it knows each application by user and password (usrpwd), and lets it publish \
+             and get what its own endpoints have (access control by user); messages are in the clear. Between peers who makes a \
+             link would not know who accepts it.",
+        ),
+        described(
+            SecurityLevel::Encrypted,
+            "TLS 1.3 over TCP where messages go one way over a link, QUIC with transport: quic for all, between peers and \
+             through routers (rustls on ring: AES-256-GCM, X25519, certificates on ECDSA P-256 at both ends); an application may \
+             publish and get what its own endpoints have (access control by the common name of its certificate). Shared memory is \
+             off, as what lies in it is in the clear.",
+        ),
+    ]
 }
 
 /// The deliveries of a subscriber.
@@ -105,7 +128,7 @@ pub(crate) fn deliveries() -> Deliveries {
     }
 }
 
-const TRANSPORTS: [&str; 3] = ["tcp", "udp", "unixsock-stream"];
+const TRANSPORTS: [&str; 4] = ["tcp", "udp", "unixsock-stream", "quic"];
 
 fn options() -> Vec<OptionDescription> {
     let mut options = session_options();
@@ -123,7 +146,12 @@ fn session_options() -> Vec<OptionDescription> {
             "peer",
             "Sessions speak with each other (peer) or through a router (client).",
         ),
-        choice("transport", &TRANSPORTS, TRANSPORTS[0], "The protocol of the links."),
+        choice(
+            "transport",
+            &TRANSPORTS,
+            TRANSPORTS[0],
+            "The protocol of the links; encrypted is TLS over tcp, or quic, which there is no other way.",
+        ),
         choice(
             "discovery",
             &["multicast", "peers"],

@@ -2,6 +2,8 @@
 //!
 //! It knows one publisher of Zenoh's each; `session` decides which way a channel goes.
 
+pub(crate) mod loans;
+
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
