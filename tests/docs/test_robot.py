@@ -65,3 +65,7 @@ def test_the_same_seed_gives_the_same_recording_and_another_one_another(robot: P
     same, other = written(tmp_path / "same"), written(tmp_path / "other", seed=2)
     assert (same / "robot.mcap").read_bytes() == (robot / "robot.mcap").read_bytes()
     assert (other / "robot.mcap").read_bytes() != (robot / "robot.mcap").read_bytes()
+
+
+def test_the_robot_that_ships_is_the_generated_one(robot: Path) -> None:
+    assert load_demand("robot").text == (robot / "robot.yaml").read_text()

@@ -141,3 +141,12 @@ def test_security_has_every_level_of_each_middleware_at_the_same_messages() -> N
     on_a_host = {middleware for middleware, topology, _, _ in points if topology == "C1-1"}
     assert between_hosts == {"cyclonedds", "fastdds", "mqtt", "tcp", "zenoh"}
     assert on_a_host == {"iceoryx2", "shm", "uds", "vsomeip"}
+
+
+def test_discovery_is_from_2_to_64_participants_and_from_10_to_2000_endpoints() -> None:
+    experiments = [e for e in shipped("discovery") if e.middleware == "tcp"]
+    assert {len(e.applications) for e in experiments if e.workload == "participants"} == {2, 4, 8, 16, 32, 64}
+    endpoints = {sum(len(a.endpoints) for a in e.applications) for e in experiments if e.workload == "endpoints"}
+    assert endpoints == {10, 40, 200, 800, 2000}
+    assert {e.factors["faults"] for e in experiments if e.workload == "late_joiner"} == {"late_joiner"}
+    assert {e.middleware for e in shipped("discovery")} == {"cyclonedds", "fastdds", "mqtt", "tcp", "vsomeip", "zenoh"}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.comparison import Comparison, comparisons
+from middlemark.analysis.compare.growth import Growth, growths
 from middlemark.analysis.compare.independence import SerialCorrelation, serial_correlations, with_dependence_cautions
 from middlemark.analysis.compare.scaling import Scaling, scalings
 from middlemark.analysis.experiment.aggregate import experiment_findings
@@ -47,6 +48,8 @@ class RunFindings:
     """Of those whose rate was searched for."""
     damaged: tuple[Damage, ...]
     scalings: tuple[Scaling, ...]
+    growths: tuple[Growth, ...]
+    """Of streams that are sent on several topics."""
     missing: tuple[str, ...]
     """Planned trials that are not stored: the run was interrupted, or goes on."""
     serial_correlations: tuple[SerialCorrelation, ...] = ()
@@ -103,6 +106,7 @@ def analyse(
         capacities=capacities(experiments),
         damaged=tuple(damaged),
         scalings=scalings(given),
+        growths=growths(given),
         missing=tuple(trial.id for trial in manifest.trials if trial.id not in stored_ids),
         serial_correlations=correlated,
         outside_window_ns=outside_window_ns(records),

@@ -24,8 +24,8 @@ from mcap.reader import make_reader
 from middlemark.errors import MiddlemarkError, StoreError, SuiteError, UsageError
 from middlemark.results.files import read_bytes, size_bytes
 from middlemark.suite import DURATION, SIZE, Durability, Reliability
-from middlemark.suite.demand.demand import MOST_STREAMS
 from middlemark.suite.demand.recorded import COLUMNS
+from middlemark.suite.workload.workload import MOST_STREAMS
 from middlemark.suite.yaml.document import read_document
 from middlemark.suite.yaml.quantity import LARGEST_MESSAGE_BYTES
 
@@ -229,6 +229,10 @@ def recorded_demand(name: str, source: str, messages_file: str, topics: Sequence
         "# `middlemark recommend` on this file again.",
         f"application: {_name(name)}",
         f"window: {DURATION.text(window_ns)}  # of {last_ns / 1e9:.3g} s recorded",
+        "# For a first answer soon. Without these lines: all profiles, six trials, and as many that are observed.",
+        "profiles: default",
+        "trials: 3",
+        "observe: []",
         "processes: [recorded, listener]  # one publishes all, one receives all; {process: …, host: …} places one",
         "streams:",
         *(line for topic in playable for line in _stream(topic, messages_file)),

@@ -101,8 +101,8 @@ def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[WorkloadPoint]:
         base = (shipped.qos if shipped else None) or (Qos(),)
         changes = entry.qos or choice.qos or suite.qos
         qos = [b.changed_by(change) for b in base for change in changes] if changes else base
-        for size, rate, requested in product(sizes, _rates(whole), qos):
-            yield WorkloadPoint(whole, size, rate, requested)
+        for size, rate, requested, topics in product(sizes, _rates(whole), qos, whole.topics or (None,)):
+            yield WorkloadPoint(whole, size, rate, requested, topics)
 
 
 def _sizes(suite: Suite, entry: Workload, whole: Workload) -> tuple[int | None, ...]:

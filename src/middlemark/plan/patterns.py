@@ -22,6 +22,17 @@ _FASTEST_PING_PONG_HZ = 2e6
 _FASTEST_COMPUTED_HZ = 1e6
 
 
+WORD = 2**64 - 1
+"""The largest number that a generator of random numbers has as its state."""
+_APART = 0xA076_1D64_78BD_642F
+"""What a publisher's generator is apart from that of the one before."""
+
+
+def publisher_seed(seed: int, publisher: int) -> int:
+    """What one of a stream's publishers draws from, as workers reckon it from the trial's seed."""
+    return (seed + publisher * _APART) & WORD
+
+
 class ConstantTime(Model):
     """Each execution computes as long."""
 

@@ -5,7 +5,7 @@ Which points there are is `matrix`'s question; addresses and seeds are left to t
 
 from dataclasses import dataclass
 
-from middlemark.plan.application import Application, Endpoint, Pair
+from middlemark.plan.application import Pair
 from middlemark.plan.experiment import (
     CaptureBounds,
     Conditions,
@@ -27,6 +27,7 @@ from middlemark.plan.streams import (
     Stream,
     StreamQos,
 )
+from middlemark.plan.topology.endpoints import ends_of, with_endpoints
 from middlemark.plan.topology.topology import (
     link_and_host_factors,
     planned_hosts,
@@ -46,7 +47,6 @@ from middlemark.suite import (
     OptionValue,
     Pattern,
     Qos,
-    Role,
     Security,
     Suite,
     Topology,
@@ -75,13 +75,15 @@ class Subject:
 
 @dataclass(frozen=True)
 class WorkloadPoint:
-    """What is sent: a workload with one size, one rate and one QoS."""
+    """What is sent: a workload with one size, one rate, one QoS and one number of topics."""
 
     workload: Workload
     size_bytes: int | None
     """None where a pipeline's nodes have their own."""
     rate_hz: float | None
     qos: Qos
+    topics: int | None = None
+    """None for one topic from all publishers to all subscribers."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,7 @@ def factors_of(point: Point) -> dict[str, str]:
         "graph": graph_digest(workload) if workload.pattern is Pattern.PIPELINE else None,
         "size": load.size_bytes,
         "rate": load.rate_hz,
+        "topics": load.topics,
         "arrival": (workload.arrival or Arrival.FIXED) if _has_arrival(load) else None,
         "bounds": _bounds(workload),
         "messages": workload.messages,
@@ -185,7 +188,8 @@ def _sent(load: WorkloadPoint, topology: Topology) -> Pipeline:
     """Who sends what to whom; most workloads are one stream without any node."""
     workload = load.workload
     if workload.pattern is not Pattern.PIPELINE:
-        return Pipeline(_applications(workload.workload, topology), (_stream(load, topology),), (), ())
+        stream = _stream(load, topology)
+        return Pipeline(with_endpoints(topology, stream), (stream,), (), ())
     outputs = [output for node in workload.nodes or () for output in node.outputs]
     qos_of = {
         output.stream: stream_qos(load.qos.changed_by(output.qos) if output.qos else load.qos) for output in outputs
@@ -219,27 +223,16 @@ def _bounds(workload: Workload) -> str | None:
     return f"loss {SHARE.text(requested.loss)}, latency {DURATION.text(requested.latency)}"
 
 
-def _applications(stream: str, topology: Topology) -> tuple[Application, ...]:
-    next_index = dict.fromkeys(Role, 0)
-    applications = []
-    for application in topology.applications:
-        endpoints = []
-        for role in application.roles:
-            endpoints.append(Endpoint(stream=stream, role=role, index=next_index[role]))
-            next_index[role] += 1
-        applications.append(Application(name=application.name, host=application.host, endpoints=tuple(endpoints)))
-    return tuple(applications)
-
-
 def _stream(load: WorkloadPoint, topology: Topology) -> Stream:
-    holders = [(application.name, role) for application in topology.applications for role in application.roles]
+    publishers, subscribers = ends_of(topology, load.topics)
     return Stream(
         name=load.workload.workload,
+        topics=load.topics,
         size_bytes=load.size_bytes or 0,
         pattern=planned_pattern(load.workload, load.size_bytes or 0, load.rate_hz),
         qos=stream_qos(load.qos),
-        publishers=tuple(name for name, role in holders if role is Role.PUBLISHER),
-        subscribers=tuple(name for name, role in holders if role is Role.SUBSCRIBER),
+        publishers=publishers,
+        subscribers=subscribers,
     )
 
 

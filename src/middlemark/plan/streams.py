@@ -5,9 +5,11 @@ Every value is fixed but addresses and seeds, which belong to a trial. Nothing i
 """
 
 from bisect import bisect_left
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from itertools import product
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from middlemark.plan.patterns import ComputeTime, Requests, StreamPattern
 from middlemark.suite import Congestion, Durability, Model, Readiness, Reliability
@@ -57,9 +59,12 @@ class Recorded(Model):
 
 
 class Stream(Model):
-    """One topic from its publishers to its subscribers."""
+    """Messages from publishers to subscribers: on one topic of all of them, or on several alike ones."""
 
     name: StreamName
+    topics: Annotated[int, Field(ge=1)] | None = None
+    """On how many topics it is sent, each from the publisher to the subscriber of its number; None for one topic
+    of all publishers and subscribers."""
     size_bytes: Count
     """Of each message; of the largest where they were recorded."""
     pattern: StreamPattern
@@ -76,9 +81,22 @@ class Stream(Model):
         schedule = self.pattern if self.recorded is None else self.recorded
         return min(schedule.most_messages(window_ns), _MOST_MESSAGES)
 
-    def is_joined(self, publisher: int, subscriber: int) -> bool:
-        """Whether messages pass between the two: client k asks server k modulo the number of servers alone."""
-        return not isinstance(self.pattern, Requests) or publisher % len(self.subscribers) == subscriber
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """The indices of each publisher with each subscriber that its messages are for.
+
+        On several topics these are those of the topic; client k asks server k modulo the number of servers alone.
+        """
+        if self.topics is not None:
+            return ((number, number) for number in range(self.topics))
+        if isinstance(self.pattern, Requests):
+            return ((client, client % len(self.subscribers)) for client in range(len(self.publishers)))
+        return product(range(len(self.publishers)), range(len(self.subscribers)))
+
+    @model_validator(mode="after")
+    def _has_both_ends_of_each_topic(self) -> Self:
+        if self.topics is not None and {len(self.publishers), len(self.subscribers)} != {self.topics}:
+            raise ValueError(f"{self.name} is sent on {self.topics} topics, each with one publisher and one subscriber")
+        return self
 
     def message_bytes(self, sequence: int) -> int:
         """The size of one message, by its place in the window."""

@@ -135,6 +135,9 @@ class Invalid(Model):
         return "; ".join(f"{reason.kind}: {reason.text}" for reason in self.reasons)
 
 
+_PATHS_NAMED = 5
+
+
 class NoCommunication(Model):
     """At least one first message did not arrive by its deadline."""
 
@@ -145,8 +148,10 @@ class NoCommunication(Model):
 
     @property
     def detail(self) -> str:
-        """What did not arrive, and what is known of why."""
-        missing = f"no first message of {', '.join(map(str, self.missing))}"
+        """What did not arrive, of many paths some, and what is known of why."""
+        named = ", ".join(map(str, self.missing[:_PATHS_NAMED]))
+        more = len(self.missing) - _PATHS_NAMED
+        missing = f"no first message of {named}" + (f" and {more} other paths" if more > 0 else "")
         reasons = (f"{name}: {'; '.join(sentences)}" for name, sentences in self.reasons.items())
         return "; ".join([missing, *reasons])
 

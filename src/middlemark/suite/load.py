@@ -54,13 +54,23 @@ class LoadedDemand:
     """The texts of the files that it names."""
 
 
-def load_demand(file: str) -> LoadedDemand:
-    """The demand of an application, from a file."""
-    text = _read_file(file, "the description of an application", ())
-    suite_files = SuiteFiles(Path(file).parent)
+def load_demand(name_or_file: str) -> LoadedDemand:
+    """The demand of an application: a shipped one by its name, or a file."""
+    if name_or_file in shipped_demand_names():
+        shipped = _SHIPPED / "applications" / f"{name_or_file}.yaml"
+        file, text, suite_files = shipped.name, shipped.read_text(encoding="utf-8"), SuiteFiles()
+    else:
+        file, text = name_or_file, _read_file(name_or_file, "a shipped application", shipped_demand_names())
+        suite_files = SuiteFiles(Path(file).parent)
     return LoadedDemand(
         file=file, text=text, demand=parse_demand(text, file=file, suite_files=suite_files), files=suite_files.texts
     )
+
+
+def shipped_demand_names() -> tuple[str, ...]:
+    """The names of the applications that ship."""
+    files = (entry.name for entry in (_SHIPPED / "applications").iterdir())
+    return tuple(sorted(name.removesuffix(".yaml") for name in files if name.endswith(".yaml")))
 
 
 def parse_demand(text: str, *, file: str, suite_files: SuiteFiles | None = None) -> Demand:

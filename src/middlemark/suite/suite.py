@@ -58,6 +58,7 @@ class Exclusion(Model):
     size: Many[MessageSize] | None = None
     rate: Many[Rate] | None = None
     arrival: Many[Arrival] | None = None
+    topics: Many[WholeNumber] | None = None
     messages: Many[WholeNumber] | None = None
     answer: Many[MessageSize] | None = None
     interval: Many[Duration] | None = None
@@ -171,6 +172,16 @@ class Suite(Model):
             raise refusal(
                 "the trials of a capacity search can't be observed",
                 allowed="a separate suite for them",
+                at=("observe",),
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _paths_are_followed_on_one_topic(self) -> Self:
+        if Observation.KERNEL_PATH in (self.observe or ()) and any(workload.topics for workload in self.workloads):
+            raise refusal(
+                "the kernel path of messages on several topics can't be followed",
+                allowed="a workload without `topics`, or another observation",
                 at=("observe",),
             )
         return self

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from behaviour import BEGIN_NS, MS, Behaviour
+from behaviour import BEGIN_NS, MS, T0_NS, Behaviour
 from middlemark.analysis.metrics.resources import memory_series, resource_values
 from middlemark.results.record import TrialRecord
 from middlemark.results.tables import MACHINE_SCHEMA, PROCESSES_SCHEMA
@@ -120,3 +120,26 @@ def test_a_service_s_cpu_time_is_told_for_each_message_delivered(record: TrialRe
     broker = busy.with_columns(process=pl.lit("broker_0"))
     found = resource_values(record, broker, pl.DataFrame(schema=MACHINE_SCHEMA))
     assert found[Key(process_subject("broker_0"), "cpu_per_message_ns")].value == pytest.approx(0.1e9 / 200)  # type: ignore[union-attr]
+
+
+def of_discovery(process: str, begin_ns: int, spent_of_period_ns: int) -> pl.DataFrame:
+    numbers = range(SAMPLES)
+    at_ns = [begin_ns + number * PERIOD_NS for number in numbers]
+    spent = sampled(cpu_ns=[number * spent_of_period_ns for number in numbers], at_ns=at_ns)
+    return spent.with_columns(process=pl.lit(process))
+
+
+def test_the_cpu_time_of_discovery_is_of_all_processes_until_its_end(record: TrialRecord) -> None:
+    """The first message comes after about 40 ms, so that the first sample after the start is behind it."""
+    begin_ns = T0_NS - 20 * MS
+    both = pl.concat([of_discovery("publisher_0", begin_ns, 10 * MS), of_discovery("subscriber_0", begin_ns, 20 * MS)])
+    found = resource_values(record, both, pl.DataFrame(schema=MACHINE_SCHEMA))
+    assert found[Key(TRIAL, "discovery_cpu_ns")].value == 30 * MS  # type: ignore[union-attr]
+
+
+def test_a_process_that_was_not_seen_from_the_start_leaves_discovery_unknown(record: TrialRecord) -> None:
+    begin_ns = T0_NS - 20 * MS
+    early = of_discovery("publisher_0", begin_ns, MS)
+    for processes in (early, pl.concat([early, of_discovery("subscriber_0", T0_NS + 1, MS)])):
+        found = resource_values(record, processes, pl.DataFrame(schema=MACHINE_SCHEMA))
+        assert Key(TRIAL, "discovery_cpu_ns") not in found

@@ -15,7 +15,7 @@ from middlemark.results import streaming
 from middlemark.results.record import TrialRecord
 from middlemark.results.tables import PUBLISHED_SCHEMA
 from middlemark.results.trial_folder import TrialFolder
-from staged import suite_text
+from staged import planned, suite_text
 
 Campaign = Callable[..., list[TrialRecord]]
 ROW = np.dtype(
@@ -44,7 +44,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.LazyFrame:
     monkeypatch.setattr(streaming, "CHUNK_ROWS", 4)
     for application, messages in {"drivers": 10, "idle": 0, "control": 3}.items():
         record(tmp_path, application, messages)
-    return samples.published(dict.fromkeys(("drivers", "idle", "control", "silent"), tmp_path))
+    return samples.published(dict.fromkeys(("drivers", "idle", "control", "silent"), tmp_path), ())
 
 
 def test_rows_of_all_applications_are_joined_in_their_order(recorded: pl.LazyFrame) -> None:
@@ -63,9 +63,19 @@ def test_a_query_gets_the_rows_and_columns_that_it_asks_for(recorded: pl.LazyFra
 
 def test_they_are_stored_as_they_were_recorded(recorded: pl.LazyFrame, tmp_path: Path) -> None:
     folder = TrialFolder(tmp_path / "trial")
-    folder.write_samples(samples.received({}), recorded)
+    folder.write_samples(samples.received({}, ()), recorded)
     assert folder.read_published().equals(recorded.collect())
     assert folder.read_received().is_empty()
+
+
+def test_topics_that_are_streams_to_a_worker_are_one_stream_of_the_plan(tmp_path: Path) -> None:
+    rows = np.zeros(3, ROW)
+    rows["stream"] = [2, 0, 2]
+    np.save(tmp_path / "sender.published.npy", rows)
+    streams = planned("workloads: [{workload: imu, topics: 3}]").experiment.streams
+    table = samples.published({"sender": tmp_path}, streams).collect()
+    assert table.schema == PUBLISHED_SCHEMA
+    assert (table["stream"].to_list(), table["publisher"].to_list()) == ([0, 0, 0], [2, 0, 2])
 
 
 STORING = """
@@ -75,7 +85,7 @@ from middlemark.campaign.trial import samples
 from middlemark.results.trial_folder import TrialFolder
 for name in sys.argv[2:]:
     folder = Path(sys.argv[1], name)
-    TrialFolder(folder / "trial").write_samples(samples.received({}), samples.published({"drivers": folder}))
+    TrialFolder(folder / "trial").write_samples(samples.received({}, ()), samples.published({"drivers": folder}, ()))
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10)
 """
 

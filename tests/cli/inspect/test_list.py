@@ -29,7 +29,10 @@ def test_json_holds_every_name() -> None:
     assert [row["workload"] for row in everything["workloads"]] == list(shipped_workloads())
     assert [row["topology"] for row in everything["topologies"]] == [*COUNTED_TOPOLOGIES, *shipped_topologies()]
     assert [row["timeline"] for row in everything["timelines"]] == list(shipped_timelines())
-    assert set(everything) == {"suites", "middlewares", "workloads", "topologies", "timelines", "papers"}
+    assert set(everything) == {
+        *("suites", "applications", "middlewares", "workloads", "topologies", "timelines", "papers")
+    }
+    assert [row["application"] for row in everything["applications"]] == ["robot"]
 
 
 @pytest.mark.parametrize(

@@ -182,3 +182,51 @@ def test_requests_without_a_response_are_told_as_such(tmp_path: Path) -> None:
 def test_the_tightest_may_be_a_service(tmp_path: Path) -> None:
     found = judged(tmp_path, ASKING, good=Behaviour(), **{"good/route": Behaviour(latency_ns=5 * MS)})
     assert found.sentences[0].startswith("Its tightest service is route: 90 % of its responses take at most ")
+
+
+MANY = """\
+application: many
+trials: 6
+window: 1 s
+processes: [drivers, control]
+streams:
+"""
+TOPICS = [f"t{number}" for number in range(13)]
+LATE = {"t3": 30, "t5": 60, "t7": 40, "t9": 50}
+"""In ms, of 20 allowed."""
+
+
+def many_streams() -> str:
+    stream = "publishers: drivers, subscribers: control, size: 64 B, rate: 100 Hz, deadline: 20 ms, within: p90"
+    return MANY + "".join(f"  - {{topic: {topic}, {stream}}}\n" for topic in TOPICS)
+
+
+def judged_of_many(path: Path) -> Recommendation:
+    late = {f"late/{topic}": Behaviour(latency_ns=ms * MS) for topic, ms in LATE.items()}
+    return judged(path, many_streams(), good=Behaviour(), **{"late": Behaviour(), **late})
+
+
+def test_of_many_reasons_the_worst_are_told_with_the_number_of_all(tmp_path: Path) -> None:
+    said = reasons(judged_of_many(tmp_path))["late"]
+    assert said.startswith("4 requirements missed, the worst: t5 misses its deadline: ")
+    assert [said.index(f"{topic} misses") for topic in ("t5", "t9", "t7")] == sorted(
+        said.index(f"{topic} misses") for topic in ("t5", "t9", "t7")
+    )
+    assert said.endswith("; and 1 more")
+    assert "t3" not in said
+
+
+def test_of_many_streams_each_has_a_row_and_the_worst_comes_first(tmp_path: Path) -> None:
+    table = judged_of_many(tmp_path).requirements
+    assert table.headings == ("stream", "required", "result", "good", "late")
+    assert [row[0] for row in table.lines[:4]] == ["t5", "t9", "t7", "t3"]
+    assert [row[2] for row in table.lines[:5]] == ["missed by 1 of 2"] * 4 + ["met by all"]
+    assert len(table.rows) == 13
+    assert table.lines[0][1] == "90 % within 20 ms, loss ≤ 1 %"
+    assert (table.lines[0][3].endswith("✓"), table.lines[0][4].endswith("✗")) == (True, True)
+
+
+def test_what_a_page_of_many_streams_selects_by_does_not_grow_with_them(tmp_path: Path) -> None:
+    page = render(analyse(build_demand_run(tmp_path, many_streams(), {"good": Behaviour(), "other": Behaviour()})))
+    assert page.count('class="search"') == 1
+    assert "stream.t5" not in page.partition('<section id="answer"')[2].partition("<script")[0]

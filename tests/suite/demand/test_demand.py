@@ -121,7 +121,7 @@ def test_an_empty_file() -> None:
 
 
 def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(UsageError, match="neither the description of an application nor a file"):
+    with pytest.raises(UsageError, match="neither a shipped application nor a file"):
         load_demand("nowhere.yaml")
 
 

@@ -17,6 +17,7 @@ def stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng: 
     window_ns = trial.experiment.windows.window_ns
     asks = stream.pattern.has_answers
     received, published, publishers, subscribers = [], [], [], []
+    joined = set(stream.pairs())
     for publisher, application in enumerate(stream.publishers):
         intended = _schedule(stream, window_ns, how)
         n = len(intended)
@@ -35,6 +36,8 @@ def stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng: 
             )
         )
         for subscriber, at in enumerate(stream.subscribers):
+            if (publisher, subscriber) not in joined:
+                continue
             kept = rng.random(n) >= how.loss
             latency_ns = how.latency_ns * how.course(np.arange(n) / n)
             arrived = sent + _scatter(latency_ns, how, n, rng)

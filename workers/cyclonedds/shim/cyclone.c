@@ -16,11 +16,15 @@ static const uint32_t message_ops[] = {
 };
 
 
+struct mm_waitset {
+  dds_entity_t entity;
+  dds_entity_t stop;
+};
+
 /* With the memory that its messages are taken into. */
 struct mm_reader {
   dds_entity_t entity;
-  dds_entity_t waitset;
-  dds_entity_t stop;
+  mm_waitset own; /* with the thread of its own that waits */
   uint32_t batch;
   message *messages;
   void **places;
@@ -266,18 +270,27 @@ static int32_t create_reader (mm_reader *reader, int32_t participant, const char
   return entity;
 }
 
-static int32_t create_waitset (mm_reader *reader, int32_t participant)
+static int32_t create_waitset (mm_waitset *waitset, int32_t participant)
 {
-  reader->waitset = dds_create_waitset (participant);
-  reader->stop = dds_create_guardcondition (participant);
-  dds_return_t result = reader->waitset < 0 ? reader->waitset : reader->stop;
-  if (result >= 0)
-    result = dds_set_status_mask (reader->entity, DDS_DATA_AVAILABLE_STATUS);
-  if (result >= 0)
-    result = dds_waitset_attach (reader->waitset, reader->entity, 1);
-  if (result >= 0)
-    result = dds_waitset_attach (reader->waitset, reader->stop, 0);
-  return result < 0 ? result : 0;
+  waitset->entity = dds_create_waitset (participant);
+  waitset->stop = dds_create_guardcondition (participant);
+  if (waitset->entity < 0 || waitset->stop < 0)
+    return waitset->entity < 0 ? waitset->entity : waitset->stop;
+  return dds_waitset_attach (waitset->entity, waitset->stop, 0);
+}
+
+static void delete_waitset (mm_waitset *waitset)
+{
+  if (waitset->entity > 0)
+    (void) dds_delete (waitset->entity);
+  if (waitset->stop > 0)
+    (void) dds_delete (waitset->stop);
+}
+
+int32_t mm_waitset_attach (mm_waitset *waitset, mm_reader *reader)
+{
+  const dds_return_t masked = dds_set_status_mask (reader->entity, DDS_DATA_AVAILABLE_STATUS);
+  return masked < 0 ? masked : dds_waitset_attach (waitset->entity, reader->entity, (dds_attach_t) reader);
 }
 
 int32_t mm_reader_open (int32_t participant, const char *topic, const char *type_name, const mm_policies *qos, uint32_t size,
@@ -292,7 +305,9 @@ int32_t mm_reader_open (int32_t participant, const char *topic, const char *type
   if (result >= 0)
     result = create_reader (reader, participant, topic, type_name, qos, delivery == MM_LIBRARY_THREAD);
   if (result >= 0 && delivery == MM_OWN_THREAD)
-    result = create_waitset (reader, participant);
+    result = create_waitset (&reader->own, participant);
+  if (result >= 0 && delivery == MM_OWN_THREAD)
+    result = mm_waitset_attach (&reader->own, reader);
   if (result < 0)
     (void) mm_reader_close (reader);
   else
@@ -302,19 +317,56 @@ int32_t mm_reader_open (int32_t participant, const char *topic, const char *type
 
 int32_t mm_reader_entity (const mm_reader *reader) { return reader->entity; }
 
-int32_t mm_wait (mm_reader *reader)
+/* Up to `most` of what is ready; 0 once it was stopped. */
+static int32_t wait_for_any (const mm_waitset *waitset, dds_attach_t *ready, size_t most)
 {
   bool stopped = false;
-  const dds_return_t result = dds_waitset_wait (reader->waitset, NULL, 0, DDS_INFINITY);
-  if (result < 0)
-    return result;
-  const dds_return_t read = dds_read_guardcondition (reader->stop, &stopped);
-  return read < 0 ? read : !stopped;
+  const dds_return_t triggered = dds_waitset_wait (waitset->entity, ready, most, DDS_INFINITY);
+  if (triggered < 0)
+    return triggered;
+  const dds_return_t read = dds_read_guardcondition (waitset->stop, &stopped);
+  if (read < 0 || stopped)
+    return read < 0 ? read : 0;
+  return (size_t) triggered < most ? triggered : (int32_t) most;
+}
+
+int32_t mm_wait (mm_reader *reader)
+{
+  dds_attach_t ready;
+  return wait_for_any (&reader->own, &ready, 1);
 }
 
 int32_t mm_stop (mm_reader *reader)
 {
-  return reader->stop > 0 ? dds_set_guardcondition (reader->stop, true) : 0;
+  return reader->own.stop > 0 ? dds_set_guardcondition (reader->own.stop, true) : 0;
+}
+
+int32_t mm_waitset_open (int32_t participant, mm_waitset **opened)
+{
+  mm_waitset *waitset = calloc (1, sizeof (*waitset));
+  if (!waitset)
+    return DDS_RETCODE_OUT_OF_RESOURCES;
+  const int32_t result = create_waitset (waitset, participant);
+  if (result < 0)
+    (void) mm_waitset_close (waitset);
+  else
+    *opened = waitset;
+  return result < 0 ? result : 0;
+}
+
+int32_t mm_waitset_wait (mm_waitset *waitset, mm_reader **ready, size_t most)
+{
+  _Static_assert (sizeof (dds_attach_t) == sizeof (*ready), "what is attached is a reader");
+  return wait_for_any (waitset, (dds_attach_t *) ready, most);
+}
+
+int32_t mm_waitset_stop (mm_waitset *waitset) { return dds_set_guardcondition (waitset->stop, true); }
+
+int32_t mm_waitset_close (mm_waitset *waitset)
+{
+  delete_waitset (waitset);
+  free (waitset);
+  return 0;
 }
 
 int32_t mm_reader_failure (mm_reader *reader) { return reader->failure; }
@@ -325,10 +377,7 @@ int32_t mm_reader_close (mm_reader *reader)
   const dds_return_t deleted = reader->entity > 0 ? dds_delete (reader->entity) : DDS_RETCODE_OK;
   if (deleted < 0)
     return deleted;
-  if (reader->waitset > 0)
-    (void) dds_delete (reader->waitset);
-  if (reader->stop > 0)
-    (void) dds_delete (reader->stop);
+  delete_waitset (&reader->own);
   for (uint32_t i = 0; reader->messages && i < reader->batch; i++)
     dds_free (reader->messages[i].bytes._buffer);
   free (reader->messages);

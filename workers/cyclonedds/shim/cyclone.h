@@ -37,4 +37,7 @@ int32_t mm_reader_open (int32_t participant, const char *topic, const char *type
                         uint32_t batch, int32_t delivery, mm_on_message on_message, void *context, mm_reader **reader);
 int32_t mm_reader_entity (const mm_reader *reader);
 
+/* Of the participant's readers that are opened as for polling. */
+int32_t mm_waitset_open (int32_t participant, mm_waitset **waitset);
+
 #endif

@@ -97,5 +97,9 @@ fn options() -> Vec<OptionDescription> {
             &size.sentence(),
         )
     });
-    choices.into_iter().chain([batching]).chain(sizes).collect()
+    choices
+        .into_iter()
+        .chain([batching, middlemark_dds::wait_set::option()])
+        .chain(sizes)
+        .collect()
 }

@@ -6,7 +6,7 @@
 use std::ffi::{CStr, CString};
 
 use middlemark_contract::{Delivery, Refusal, StreamSpec};
-use middlemark_dds::{Policies, Reader, Taker, checked, refuse_library_thread, sequence_type};
+use middlemark_dds::{Policies, Reader, Taker, WaitSet, checked, refuse_library_thread, sequence_type};
 use middlemark_runtime::MiddlewareError;
 
 use crate::shim;
@@ -32,17 +32,18 @@ pub(crate) fn accept(delivery: Delivery, streams: &[StreamSpec]) -> Result<(), R
     )
 }
 
-/// Opens a reader that delivers.
+/// Opens a reader that delivers; in a wait set of several where one is given.
 pub(crate) fn open(
     participant: i32,
     topic: &CStr,
     policies: &Policies,
     size_bytes: usize,
-    delivery: Delivery,
+    (delivery, waitset): (Delivery, Option<&WaitSet>),
     taker: Taker,
 ) -> Result<Reader, MiddlewareError> {
     let doing = format!("create the reader of {}", topic.to_string_lossy());
     let type_name = CString::new(sequence_type(size_bytes))?;
+    let taken_by = if waitset.is_some() { Delivery::Polling } else { delivery };
     let open = |on_message, context| {
         let mut reader = std::ptr::null_mut();
         // SAFETY: the names and the policies live through the call, the callback's context until the reader is closed.
@@ -54,7 +55,7 @@ pub(crate) fn open(
                 policies,
                 size_bytes as u32,
                 (BATCH_BYTES / size_bytes).clamp(1, 64) as u32,
-                delivery as i32,
+                taken_by as i32,
                 on_message,
                 context,
                 &raw mut reader,
@@ -62,8 +63,28 @@ pub(crate) fn open(
         };
         checked(code, &doing).map(|_| reader)
     };
-    // SAFETY: what is opened is this reader's alone.
-    unsafe { Reader::open(taker, delivery, open) }
+    let Some(waitset) = waitset else {
+        // SAFETY: what is opened is this reader's alone.
+        return unsafe { Reader::open(taker, delivery, open) };
+    };
+    // SAFETY: what is opened is this reader's, and the wait set alone takes from it; it ends before the reader is closed.
+    unsafe {
+        let reader = Reader::open_shared(taker, open)?;
+        waitset.attach(&reader)?;
+        Ok(reader)
+    }
+}
+
+/// Makes the wait set of a participant's readers.
+pub(crate) fn wait_set(participant: i32) -> Result<WaitSet, MiddlewareError> {
+    let open = || {
+        let mut waitset = std::ptr::null_mut();
+        // SAFETY: the participant exists, and a pointer can be written.
+        let code = unsafe { shim::mm_waitset_open(participant, &raw mut waitset) };
+        checked(code, "create the wait set").map(|_| waitset)
+    };
+    // SAFETY: what is opened is the wait set's alone.
+    unsafe { WaitSet::open(open) }
 }
 
 /// The DDS entity of a reader, for reading its policies back.

@@ -11,7 +11,9 @@ use middlemark_contract::{
 };
 use middlemark_dds::exchange::{self, Awaiting, Guid, Serving};
 use middlemark_dds::security::{self as dds_security, Properties};
-use middlemark_dds::{Counterparts, Matches, Peers, Policies, Reader, ShimError, Taker, checked, sequence_type};
+use middlemark_dds::{
+    Counterparts, Matches, Peers, Policies, Reader, ShimError, Taker, WaitSet, checked, sequence_type, wait_set,
+};
 use middlemark_runtime::{
     Channel, Context, Exchange, Matched, MiddlewareError, Options, Publish, PublishError, Publisher, Receiver, Server,
     Session,
@@ -33,6 +35,8 @@ pub(crate) struct Participant {
     types: BTreeMap<String, String>,
     /// The topics whose writers share packets.
     batched: BTreeSet<String>,
+    /// Where the readers share one; it ends before they do.
+    wait_set: Option<WaitSet>,
     readers: Vec<(String, Reader)>,
     writers: Vec<(String, i32)>,
     matches: Matches,
@@ -76,6 +80,8 @@ impl Participant {
         // SAFETY: the participant exists, and the property lives through the call.
         let has = |property| unsafe { shim::mm_has_property(entity, property) } == 1;
         let level = spec.security.as_ref().map(|security| security.level);
+        let is_shared = spec.delivery == Delivery::OwnThread && wait_set::is_shared(context.options);
+        let shared = is_shared.then(|| reader::wait_set(entity)).transpose()?;
         Ok(Participant {
             security: level.filter(|_| properties.are_all(has)),
             domain,
@@ -85,6 +91,7 @@ impl Participant {
             options: context.options.words(),
             types: BTreeMap::new(),
             batched: batched(spec, context.options),
+            wait_set: shared,
             readers: Vec::new(),
             writers: Vec::new(),
             matches: Matches::default(),
@@ -96,8 +103,8 @@ impl Participant {
     fn reader(&mut self, channel: &Channel, taker: Taker) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
-        let (size_bytes, delivery) = (channel.size_bytes, self.delivery);
-        let reader = reader::open(self.entity, &topic, &policies, size_bytes, delivery, taker)?;
+        let (size_bytes, how) = (channel.size_bytes, (self.delivery, self.wait_set.as_ref()));
+        let reader = reader::open(self.entity, &topic, &policies, size_bytes, how, taker)?;
         self.types
             .insert(channel.topic.clone(), sequence_type(channel.size_bytes));
         self.readers.push((channel.topic.clone(), reader));
@@ -193,7 +200,7 @@ impl Session for Participant {
                 vec![MessagePath::Network]
             },
             delivery: self.delivery,
-            receive_mode: middlemark_dds::how(self.delivery).into(),
+            receive_mode: wait_set::how(self.delivery, self.wait_set.as_ref()).into(),
             zero_copy: false,
             security: self.security,
             settings,
@@ -219,9 +226,11 @@ impl Session for Participant {
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        let waited = self.wait_set.map_or(Ok(()), WaitSet::close);
         let ended: Vec<_> = self.readers.into_iter().map(|(_, reader)| reader.close()).collect();
         // SAFETY: the domain was opened by this session, and no thread of the worker uses it any more.
         checked(unsafe { shim::mm_delete(self.domain) }, "close the domain")?;
+        waited?;
         ended.into_iter().collect()
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use middlemark_dds::exchange::Guid;
 use middlemark_dds::security::ShimProperty;
-use middlemark_dds::{Counterparts, OnMessage, Policies, ShimReader};
+use middlemark_dds::{Counterparts, OnMessage, Policies, ShimReader, ShimWaitSet};
 
 /// `DDS_LENGTH_UNLIMITED`.
 pub(crate) const UNLIMITED: i32 = -1;
@@ -50,4 +50,5 @@ unsafe extern "C" {
         reader: *mut *mut ShimReader,
     ) -> i32;
     pub(crate) fn mm_reader_entity(reader: *const ShimReader) -> i32;
+    pub(crate) fn mm_waitset_open(participant: i32, waitset: *mut *mut ShimWaitSet) -> i32;
 }

@@ -74,6 +74,18 @@ int32_t mm_reader_failure (mm_reader *reader);
 /* Only once nobody waits or takes any more; waits for callbacks. Where it fails the reader stays, and may call back. */
 int32_t mm_reader_close (mm_reader *reader);
 
+/* One wait set for several readers, for a shim that has it; each makes it by a function of its own. */
+typedef struct mm_waitset mm_waitset;
+
+/* Has the wait set wait for a reader too, one whose messages its own caller takes; from any thread. */
+int32_t mm_waitset_attach (mm_waitset *waitset, mm_reader *reader);
+/* Waits until any of them has something to take, and says which, at most so many: how many it says, or 0 once it was stopped. */
+int32_t mm_waitset_wait (mm_waitset *waitset, mm_reader **ready, size_t most);
+/* Ends mm_waitset_wait for good, from any thread. */
+int32_t mm_waitset_stop (mm_waitset *waitset);
+/* Only once nobody waits any more, and before its readers are closed. */
+int32_t mm_waitset_close (mm_waitset *waitset);
+
 #ifdef __cplusplus
 }
 #endif

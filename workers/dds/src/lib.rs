@@ -21,5 +21,9 @@ pub use delivery::{deliveries, how, refuse_library_thread};
 pub use peers::Peers;
 pub use policies::{Policies, accept};
 pub use protocol::{protocol, sequence_type};
+#[cfg(feature = "wait_set")]
+pub use reader::wait_set::{self, WaitSet};
 pub use reader::{IsValid, OnLent, OnMessage, Reader, Taker, hand_over_lent};
+#[cfg(feature = "wait_set")]
+pub use shim::ShimWaitSet;
 pub use shim::{Reason, ShimError, ShimReader, checked, opened, read_back, version};

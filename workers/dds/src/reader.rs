@@ -1,6 +1,10 @@
 //! How the messages of one DDS reader reach their receiver: on a thread that waits or polls, or on the library's own.
 //!
-//! The shim takes them and calls back; here stand the thread, its end, and the callback. `delivery` says who takes.
+//! The shim takes them and calls back; here stand the thread, its end, and the callback. `delivery` says who takes,
+//! `wait_set` is how several readers share a thread.
+
+#[cfg(feature = "wait_set")]
+pub mod wait_set;
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -54,13 +58,19 @@ impl From<Receiver> for Taker {
 
 /// A reader of the shim: one thread waits and takes, others may only stop it.
 #[derive(Clone, Copy)]
-struct Handle(*mut ShimReader);
+pub(crate) struct Handle(*mut ShimReader);
 
 // SAFETY: the shim's functions may be called from any thread; `Reader` has only one thread take, and joins it before the
 // reader is closed.
 unsafe impl Send for Handle {}
 
 impl Handle {
+    /// A reader that somebody else holds open.
+    #[cfg(feature = "wait_set")]
+    pub(crate) fn of(reader: *mut ShimReader) -> Handle {
+        Handle(reader)
+    }
+
     /// Waits until there is something to take (true) or the reader was stopped (false).
     ///
     /// # Safety
@@ -74,7 +84,7 @@ impl Handle {
     ///
     /// # Safety
     /// The reader is open, and no other thread waits or takes.
-    unsafe fn take(self) -> Result<bool, ShimError> {
+    pub(crate) unsafe fn take(self) -> Result<bool, ShimError> {
         // SAFETY: as above.
         Ok(checked(unsafe { shim::mm_take(self.0) }, "take messages")? > 0)
     }
@@ -125,20 +135,41 @@ impl Reader {
         delivery: Delivery,
         open: impl FnOnce(OnMessage, *mut c_void) -> Result<*mut ShimReader, ShimError>,
     ) -> Result<Reader, MiddlewareError> {
-        let taker = NonNull::from(Box::leak(Box::new(taker.into())));
+        let mut reader = Reader::without_thread(taker.into(), open)?;
+        reader.thread = start(reader.handle, delivery, Arc::clone(&reader.stopping))?;
+        Ok(reader)
+    }
+
+    /// The same of a reader that a [`crate::WaitSet`] is to take from: it has no thread of its own.
+    ///
+    /// # Safety
+    /// As of [`Self::open`], but that the wait set takes from it.
+    ///
+    /// # Errors
+    /// What `open` reported.
+    #[cfg(feature = "wait_set")]
+    pub unsafe fn open_shared(
+        taker: impl Into<Taker>,
+        open: impl FnOnce(OnMessage, *mut c_void) -> Result<*mut ShimReader, ShimError>,
+    ) -> Result<Reader, MiddlewareError> {
+        Ok(Reader::without_thread(taker.into(), open)?)
+    }
+
+    fn without_thread(
+        taker: Taker,
+        open: impl FnOnce(OnMessage, *mut c_void) -> Result<*mut ShimReader, ShimError>,
+    ) -> Result<Reader, ShimError> {
+        let taker = NonNull::from(Box::leak(Box::new(taker)));
         let opened = open(hand_over, taker.as_ptr().cast()).inspect_err(|_| {
             // SAFETY: it came from a box, and without a reader nobody else has it.
             drop(unsafe { Box::from_raw(taker.as_ptr()) });
         })?;
-        let handle = Handle(opened);
-        let mut reader = Reader {
-            handle,
+        Ok(Reader {
+            handle: Handle(opened),
             thread: None,
             stopping: Arc::default(),
             taker: Some(taker),
-        };
-        reader.thread = start(handle, delivery, Arc::clone(&reader.stopping))?;
-        Ok(reader)
+        })
     }
 
     /// The shim's reader, open as long as this one.

@@ -16,6 +16,21 @@ pub struct ShimReader {
     _opaque: [u8; 0],
 }
 
+/// `mm_waitset`, opaque.
+#[cfg(feature = "wait_set")]
+#[repr(C)]
+pub struct ShimWaitSet {
+    _opaque: [u8; 0],
+}
+
+#[cfg(feature = "wait_set")]
+unsafe extern "C" {
+    pub(crate) fn mm_waitset_attach(set: *mut ShimWaitSet, reader: *mut ShimReader) -> i32;
+    pub(crate) fn mm_waitset_wait(set: *mut ShimWaitSet, ready: *mut *mut ShimReader, most: usize) -> i32;
+    pub(crate) fn mm_waitset_stop(set: *mut ShimWaitSet) -> i32;
+    pub(crate) fn mm_waitset_close(set: *mut ShimWaitSet) -> i32;
+}
+
 unsafe extern "C" {
     safe fn mm_library() -> *const c_char;
     safe fn mm_version() -> *const c_char;

@@ -13,6 +13,7 @@
 #include "reader.hpp"
 #include "session.hpp"
 #include "version.hpp"
+#include "waitset.hpp"
 
 namespace api = mm::api;
 using mm::guarded;
@@ -220,6 +221,39 @@ int32_t mm_take (mm_reader *reader)
 int32_t mm_stop (mm_reader *reader)
 {
   return guarded (nullptr, [&] { return -mm::code (reader->stop.set_trigger_value (true)); });
+}
+
+int32_t mm_waitset_open (mm_waitset **opened)
+{
+  return guarded (nullptr, [&] {
+    auto waitset = std::make_unique<mm_waitset> ();
+    waitset->waitset.attach_condition (waitset->stop);
+    *opened = waitset.release ();
+    return 0;
+  });
+}
+
+int32_t mm_waitset_attach (mm_waitset *waitset, mm_reader *reader)
+{
+  return guarded (nullptr, [&] { return waitset->attach (reader); });
+}
+
+int32_t mm_waitset_wait (mm_waitset *waitset, mm_reader **ready, size_t most)
+{
+  return guarded (nullptr, [&] { return waitset->wait (ready, most); });
+}
+
+int32_t mm_waitset_stop (mm_waitset *waitset)
+{
+  return guarded (nullptr, [&] { return -mm::code (waitset->stop.set_trigger_value (true)); });
+}
+
+int32_t mm_waitset_close (mm_waitset *waitset)
+{
+  return guarded (nullptr, [&] {
+    delete waitset;
+    return 0;
+  });
 }
 
 int32_t mm_reader_failure (mm_reader *reader) { return reader->failure; }

@@ -84,6 +84,9 @@ int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, co
 int32_t mm_reader_qos (mm_reader *reader, mm_qos *qos);
 int32_t mm_reader_counterparts (mm_reader *reader, mm_counterparts *counterparts);
 
+/* Of readers that are opened as for polling. */
+int32_t mm_waitset_open (mm_waitset **waitset);
+
 #ifdef __cplusplus
 }
 #endif

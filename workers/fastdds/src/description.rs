@@ -85,7 +85,7 @@ fn capabilities() -> Capabilities {
     }
 }
 
-fn choices() -> [OptionDescription; 6] {
+fn choices() -> [OptionDescription; 7] {
     [
         choice(
             "transport",
@@ -122,6 +122,7 @@ fn choices() -> [OptionDescription; 6] {
             "preallocated",
             "history_memory_policy of writers and readers; data sharing needs one of the first two.",
         ),
+        middlemark_dds::wait_set::option(),
     ]
 }
 

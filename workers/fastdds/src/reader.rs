@@ -6,7 +6,7 @@
 use std::ffi::CStr;
 
 use middlemark_contract::{Delivery, Refusal, StreamSpec};
-use middlemark_dds::{Reader, Taker, hand_over_lent, opened, read_back, refuse_library_thread};
+use middlemark_dds::{Reader, Taker, WaitSet, checked, hand_over_lent, opened, read_back, refuse_library_thread};
 use middlemark_runtime::{MiddlewareError, Options};
 
 use crate::quality;
@@ -39,40 +39,72 @@ pub(crate) fn accept(delivery: Delivery, streams: &[StreamSpec], options: &Optio
     )
 }
 
-/// Opens a reader that delivers; with `loans` messages are read where they lie.
+/// How a reader's messages are taken.
+pub(crate) struct Taking<'a> {
+    pub(crate) delivery: Delivery,
+    /// Where one takes the messages of several readers.
+    pub(crate) wait_set: Option<&'a WaitSet>,
+    /// Whether messages are read where they lie.
+    pub(crate) loans: bool,
+}
+
+/// Opens a reader that delivers.
 ///
 /// # Safety
-/// `session` is open, and stays so until the reader is closed.
+/// `session` is open, and stays so until the reader is closed; the wait set ends before that.
 pub(crate) unsafe fn open(
     session: *mut ShimSession,
     topic: &CStr,
     message_type: ShimType,
     policies: &ShimQos,
-    (delivery, loans): (Delivery, bool),
+    taking: &Taking<'_>,
     taker: Taker,
 ) -> Result<Reader, MiddlewareError> {
     let doing = format!("create the reader of {}", topic.to_string_lossy());
-    // SAFETY: what is opened is this reader's alone.
-    unsafe {
-        Reader::open(taker, delivery, |on_message, context| {
-            // The session is open; topic and policies live through the call, the callback's context until the reader is closed.
-            opened(&doing, |reader, reason| {
+    let taken_by = taking.wait_set.map_or(taking.delivery, |_| Delivery::Polling);
+    let open = |on_message, context| {
+        opened(&doing, |reader, reason| {
+            // SAFETY: the session is open; topic and policies live through the call, the callback's context until the reader
+            // is closed.
+            unsafe {
                 shim::mm_reader_open(
                     session,
                     topic.as_ptr(),
                     message_type,
                     policies,
-                    delivery as i32,
-                    i32::from(loans),
+                    taken_by as i32,
+                    i32::from(taking.loans),
                     on_message,
                     hand_over_lent,
                     context,
                     reader,
                     reason,
                 )
-            })
+            }
         })
+    };
+    let Some(wait_set) = taking.wait_set else {
+        // SAFETY: what is opened is this reader's alone.
+        return unsafe { Reader::open(taker, taking.delivery, open) };
+    };
+    // SAFETY: what is opened is this reader's, and the wait set alone takes from it.
+    unsafe {
+        let reader = Reader::open_shared(taker, open)?;
+        wait_set.attach(&reader)?;
+        Ok(reader)
     }
+}
+
+/// Makes the wait set of an application's readers.
+pub(crate) fn wait_set() -> Result<WaitSet, MiddlewareError> {
+    let open = || {
+        let mut wait_set = std::ptr::null_mut();
+        // SAFETY: a pointer can be written.
+        let code = unsafe { shim::mm_waitset_open(&raw mut wait_set) };
+        checked(code, "create the wait set").map(|_| wait_set)
+    };
+    // SAFETY: what is opened is the wait set's alone.
+    unsafe { WaitSet::open(open) }
 }
 
 /// The policies that a reader really has.

@@ -10,7 +10,9 @@ use std::ptr;
 use middlemark_contract::{Delivery, Effective, Rendezvous, Role, SecurityLevel};
 use middlemark_dds::exchange::{self, Awaiting, Serving};
 use middlemark_dds::security::{self as dds_security, Properties};
-use middlemark_dds::{Counterparts, Matches, Reader, Taker, checked, opened, read_back, sequence_type};
+use middlemark_dds::{
+    Counterparts, Matches, Reader, Taker, WaitSet, checked, opened, read_back, sequence_type, wait_set,
+};
 use middlemark_runtime::{
     Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
 };
@@ -18,7 +20,7 @@ use middlemark_runtime::{
 use crate::description::INTRAPROCESS;
 use crate::discovery::{Discovery, ShimPlaces};
 use crate::quality;
-use crate::reader;
+use crate::reader::{self, Taking};
 use crate::security;
 use crate::shim::{self, ShimSession, ShimTransports, ShimType, ShimWriter};
 use crate::transport::Transport;
@@ -36,6 +38,8 @@ pub(crate) struct Participant {
     types: BTreeMap<String, CString>,
     /// Whether any of its endpoints has loans.
     lends: bool,
+    /// Where the readers share one; it ends before they do.
+    wait_set: Option<WaitSet>,
     readers: Vec<(String, Reader)>,
     writers: Vec<(String, *mut ShimWriter)>,
     matches: Matches,
@@ -68,6 +72,7 @@ impl Participant {
         let has = |property| unsafe { shim::mm_has_property(handle, property) } == 1;
         let level = spec.security.as_ref().map(|secured| secured.level);
         let security = level.filter(|_| properties.are_all(has));
+        let is_shared = spec.delivery == Delivery::OwnThread && wait_set::is_shared(options);
         drop(secret);
         Ok(Participant {
             handle,
@@ -78,6 +83,7 @@ impl Participant {
             zero_copy: options.boolean("zero_copy") && spec.security.is_none(),
             types: BTreeMap::new(),
             lends: false,
+            wait_set: is_shared.then(reader::wait_set).transpose()?,
             readers: Vec::new(),
             writers: Vec::new(),
             matches: Matches::default(),
@@ -111,10 +117,16 @@ impl Participant {
     fn reader(&mut self, channel: &Channel, loans: bool, taker: Taker) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
-        let (message_type, how) = (self.message_type(channel, loans)?, (self.delivery, loans));
+        let message_type = self.message_type(channel, loans)?;
+        let taking = Taking {
+            delivery: self.delivery,
+            wait_set: self.wait_set.as_ref(),
+            loans,
+        };
         self.lends |= loans;
-        // SAFETY: the session closes its readers before itself, and the type's name lives through the call.
-        let reader = unsafe { reader::open(self.handle, &topic, message_type, &policies, how, taker)? };
+        // SAFETY: the session closes its wait set before its readers, and these before itself; the type's name lives
+        // through the call.
+        let reader = unsafe { reader::open(self.handle, &topic, message_type, &policies, &taking, taker)? };
         self.readers.push((channel.topic.clone(), reader));
         Ok(())
     }
@@ -237,7 +249,7 @@ impl Session for Participant {
             transport: self.transport.words(self.transport.needs_plain_type(self.lends)).into(),
             paths: self.transport.paths(),
             delivery: self.delivery,
-            receive_mode: middlemark_dds::how(self.delivery).into(),
+            receive_mode: wait_set::how(self.delivery, self.wait_set.as_ref()).into(),
             zero_copy: self.lends,
             security: self.security,
             settings,
@@ -261,9 +273,11 @@ impl Session for Participant {
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        let waited = self.wait_set.map_or(Ok(()), WaitSet::close);
         let ended: Vec<_> = self.readers.into_iter().map(|(_, reader)| reader.close()).collect();
         // SAFETY: the session is open, its readers are closed and nobody publishes any more.
         checked(unsafe { shim::mm_close(self.handle) }, "delete the participant")?;
+        waited?;
         ended.into_iter().collect()
     }
 }

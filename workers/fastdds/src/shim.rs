@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use middlemark_dds::exchange::Guid;
 use middlemark_dds::security::ShimProperty;
-use middlemark_dds::{Counterparts, OnLent, OnMessage, Policies, Reason, ShimReader};
+use middlemark_dds::{Counterparts, OnLent, OnMessage, Policies, Reason, ShimReader, ShimWaitSet};
 
 /// `mm_place`.
 #[repr(C)]
@@ -110,4 +110,5 @@ unsafe extern "C" {
     ) -> i32;
     pub(crate) fn mm_reader_qos(reader: *mut ShimReader, qos: *mut ShimQos) -> i32;
     pub(crate) fn mm_reader_counterparts(reader: *mut ShimReader, counterparts: *mut Counterparts) -> i32;
+    pub(crate) fn mm_waitset_open(waitset: *mut *mut ShimWaitSet) -> i32;
 }

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import polars as pl
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from middlemark.analysis.metrics.accounting import AccountingError
 from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, Samples, Value, with_clock_bound
 from middlemark.plan import Burst, OpenRequests, Periodic, Recorded, Stream
+from middlemark.plan.patterns import WORD, publisher_seed
 from middlemark.results.counts import SubscriberCounts
 from middlemark.results.record import HappenedFault, TrialRecord, Window
 from middlemark.results.streaming import CHUNK_ROWS, Frame, present_numbers, row_chunks, sorted_values
@@ -27,9 +27,6 @@ from middlemark.suite import Action, Arrival
 Instants = NDArray[np.int64]
 OF_SAMPLES = {"missing_share", "longest_gap_ns", "recovery_ns", "cut_off_flows"}
 """The metrics that rest on samples."""
-_MASK = 2**64 - 1
-_SEED_STEP = 0xA076_1D64_78BD_642F
-"""What a publisher's generator is apart from that of the one before."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +63,8 @@ def affected_flows(record: TrialRecord, number: int, stream: Stream, received: F
         schedule(stream, publisher, record.trial.seed, record.window) for publisher in range(len(stream.publishers))
     ]
     return [
-        _affected_flow(messages, record, record.window, stream, (publisher, subscriber), scheduled)
-        for (publisher, scheduled), subscriber in product(enumerate(schedules), range(len(stream.subscribers)))
-        if stream.is_joined(publisher, subscriber)
+        _affected_flow(messages, record, record.window, stream, (publisher, subscriber), schedules[publisher])
+        for publisher, subscriber in stream.pairs()
     ]
 
 
@@ -238,7 +234,7 @@ def schedule(stream: Stream, publisher: int, seed: int, window: Window) -> Insta
     elif isinstance(pattern, Burst):
         elapsed_ns = np.repeat(_equal_gaps(pattern.rate_hz, span_ns), pattern.messages)
     elif isinstance(pattern, Periodic | OpenRequests) and pattern.arrival is Arrival.POISSON:
-        elapsed_ns = _poisson_gaps(pattern.rate_hz, (seed + publisher * _SEED_STEP) & _MASK, span_ns)
+        elapsed_ns = _poisson_gaps(pattern.rate_hz, publisher_seed(seed, publisher), span_ns)
     elif isinstance(pattern, Periodic | OpenRequests):
         elapsed_ns = _equal_gaps(pattern.rate_hz, span_ns)
     else:
@@ -261,9 +257,9 @@ def _poisson_gaps(rate_hz: float, state: int, span_ns: int) -> Instants:
     period_ns, elapsed_ns, instants_ns = 1e9 / rate_hz, 0.0, []
     while elapsed_ns < span_ns:
         instants_ns.append(elapsed_ns)
-        state = (state + 0x9E37_79B9_7F4A_7C15) & _MASK
-        mixed = ((state ^ (state >> 30)) * 0xBF58_476D_1CE4_E5B9) & _MASK
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D0_49BB_1331_11EB) & _MASK
+        state = (state + 0x9E37_79B9_7F4A_7C15) & WORD
+        mixed = ((state ^ (state >> 30)) * 0xBF58_476D_1CE4_E5B9) & WORD
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D0_49BB_1331_11EB) & WORD
         uniform = (((mixed ^ (mixed >> 31)) >> 11) + 1) / 2**53
         elapsed_ns -= math.log(uniform) * period_ns  # of the same C library as the worker's; NumPy's is another
     return _within_window(_rounded(np.array(instants_ns)), span_ns)

@@ -64,6 +64,7 @@ AMOUNTS = (
     "descriptors",
 )
 PRESSURES = ("cpu", "memory", "io")
+DISCOVERY_CPU = "discovery_cpu_ns"
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def resource_values(record: TrialRecord, processes: pl.DataFrame, machine: pl.Da
     window = record.window
     if window is None:
         return {}
-    values: dict[Key, Value] = {}
+    values: dict[Key, Value] = _discovery_cpu(record, window, processes)
     total_ns_per_s = 0.0
     delivered_hz = _delivered(record) / ((window.end_ns - window.begin_ns) / 1e9)
     handled_hz = _handled_hz(record, window)
@@ -155,6 +156,26 @@ def resource_values(record: TrialRecord, processes: pl.DataFrame, machine: pl.Da
         of_it = machine.filter(pl.col("host").eq_missing(pl.lit(host, pl.String())))
         values |= _of_machine(TRIAL if host is None else host_subject(host), _within(of_it, window))
     return values
+
+
+def _discovery_cpu(record: TrialRecord, window: Window, processes: pl.DataFrame) -> dict[Key, Value]:
+    """What all processes spent from the start until the first sample at which everyone had heard everyone.
+
+    None where a process has no sample before the start, or none from that end to the window's.
+    """
+    complete = [message.full_after_ns for message in record.first_message if message.full_after_ns is not None]
+    if not complete:
+        return {}
+    ended_ns = window.t0_ns + max(complete)
+    spent = processes.group_by("process").agg(
+        before=pl.col("cpu_ns").filter(pl.col("at_ns") <= window.t0_ns).last(),
+        after=pl.col("cpu_ns").filter(pl.col("at_ns").is_between(ended_ns, window.end_ns)).first(),
+    )
+    on_time = {*record.initialised_after_ns, *record.services}
+    whole = spent.filter(pl.col("process").is_in(list(on_time))).drop_nulls()
+    if whole.height < len(on_time):
+        return {}
+    return {Key(TRIAL, DISCOVERY_CPU): Measured(float((whole["after"] - whole["before"]).sum()), len(complete))}
 
 
 def memory_series(record: TrialRecord, processes: pl.DataFrame, most_points: int = 200) -> tuple[MemorySeries, ...]:

@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from middlemark.plan import Failed, MissingPath, NotApplicable, Outcome, TimedOut, Trial
+from middlemark.plan import Experiment, Failed, MissingPath, NotApplicable, Outcome, TimedOut
 from middlemark.worker.contract import (
     ApplicationClosed,
     ApplicationFailed,
@@ -29,9 +29,12 @@ from middlemark.worker.contract import (
     ServiceRefused,
 )
 from middlemark.worker.process import Ended, Heard, Junk, Said, TooMuch, last_lines
+from middlemark.worker.topics import PlannedPaths
 
 M = TypeVar("M", bound=BaseModel)
 First: TypeAlias = ApplicationFirstMessage | ApplicationFirstFullMessage
+FlowPath: TypeAlias = tuple[str, bool, int, int]
+"""A stream of the plan, whether it is its answers, the publisher and the subscriber."""
 
 # A worker that refuses these got a wrong request: that is no limit of its middleware.
 FAULTS_OF_THE_FRONT = {"spec", "contract_version"}
@@ -104,6 +107,10 @@ class EventReader:
         """The events of one kind that a process has said."""
         return [event for event in self._events[worker] if isinstance(event, kind)]
 
+    def since(self, worker: str, place: int) -> list[BaseModel]:
+        """All that a process has said but its first so many events."""
+        return self._events[worker][place:]
+
     def last(self, worker: str, kind: type[M]) -> M | None:
         """The last of them."""
         return next(iter(self.of(worker, kind)[::-1]), None)
@@ -154,28 +161,50 @@ class EventReader:
         self.lines.append(json.dumps(line))
 
 
+class AwaitedPaths:
+    """The paths between some applications on which no first message of one kind has come yet.
+
+    It looks at each event once: of a thousand topics, every one brings another.
+    """
+
+    def __init__(
+        self, experiment: Experiment, events: EventReader, applications: Container[str], kind: type[First]
+    ) -> None:
+        self._events, self._kind = events, kind
+        self._planned = PlannedPaths(experiment.streams)
+        self._n_seen = dict.fromkeys((application.name for application in experiment.applications), 0)
+        self._missing: dict[FlowPath, None] = {
+            (stream.name, answers, publisher, subscriber): None
+            for stream in experiment.streams
+            for answers in ((False, True) if stream.pattern.has_answers else (False,))
+            for publisher, subscriber in stream.pairs()
+            if stream.publishers[publisher] in applications and stream.subscribers[subscriber] in applications
+        }
+
+    def count(self) -> int:
+        """How many there are now."""
+        for name, n_seen in self._n_seen.items():
+            events = self._events.since(name, n_seen)
+            self._n_seen[name] += len(events)
+            for first in events:
+                if isinstance(first, self._kind):
+                    self._missing.pop(path_of(first, self._planned), None)
+        return len(self._missing)
+
+    def paths(self) -> tuple[MissingPath, ...]:
+        """What they are now."""
+        self.count()
+        return tuple(
+            MissingPath(stream=stream, answers=answers, publisher=publisher, subscriber=subscriber)
+            for stream, answers, publisher, subscriber in self._missing
+        )
+
+
+def path_of(first: First, planned: PlannedPaths) -> FlowPath:
+    """Which of the plan's paths it was the first on."""
+    stream, publisher, subscriber = planned.path(first.stream, first.publisher, first.subscriber)
+    return stream, first.answers, publisher, subscriber
+
+
 def _how_it_ended(exit_status: int) -> str:
     return f"it was killed by signal {-exit_status}" if exit_status < 0 else f"it ended with exit status {exit_status}"
-
-
-def path_of(first: First) -> tuple[str, bool, int, int]:
-    """Which path it was the first on."""
-    return first.stream, first.answers, first.publisher, first.subscriber
-
-
-def missing_paths(
-    trial: Trial, events: EventReader, applications: Container[str], kind: type[First]
-) -> list[MissingPath]:
-    """The paths between these applications, of messages and of answers, on which none of this kind has come yet."""
-    reached = {
-        path_of(first) for application in trial.experiment.applications for first in events.of(application.name, kind)
-    }
-    return [
-        MissingPath(stream=stream.name, answers=answers, publisher=publisher, subscriber=subscriber)
-        for stream in trial.experiment.streams
-        for answers in ((False, True) if stream.pattern.has_answers else (False,))
-        for publisher, asker in enumerate(stream.publishers)
-        for subscriber, answerer in enumerate(stream.subscribers)
-        if asker in applications and answerer in applications and stream.is_joined(publisher, subscriber)
-        if (stream.name, answers, publisher, subscriber) not in reached
-    ]

@@ -17,12 +17,13 @@ from pydantic import BaseModel
 
 from middlemark.campaign.observers.observer import TrialObserver
 from middlemark.campaign.trial.environment import TrialEnvironment
-from middlemark.campaign.trial.events import First, TrialOver, missing_paths
+from middlemark.campaign.trial.events import AwaitedPaths, First, TrialOver
 from middlemark.campaign.trial.faults import Faults
 from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.plan import NoCommunication, Trial
 from middlemark.results.record import ClockAgreement, KeptAwakeFacts, LinkMeasured, LoadReached, Window
 from middlemark.suite import Action
+from middlemark.suite.yaml.quantity import plural
 from middlemark.testbed.machine.cpus import CpuLoad, Reading
 from middlemark.worker import contract
 
@@ -261,12 +262,13 @@ class Lifecycle:
 
     def _missing_if_in_time(self, kind: type[First], deadline_ns: int) -> Callable[[], list[str]]:
         """Names no one path when the deadline is over: then the outcome is another than a mere timeout."""
+        awaited = AwaitedPaths(self.trial.experiment, self.events, self.on_time, kind)
 
         def missing() -> list[str]:
-            paths = missing_paths(self.trial, self.events, self.on_time, kind)
-            if paths and time.monotonic_ns() >= deadline_ns:
-                raise TrialOver(NoCommunication(missing=tuple(paths)))
-            return [str(path) for path in paths]
+            n = awaited.count()
+            if n and time.monotonic_ns() >= deadline_ns:
+                raise TrialOver(NoCommunication(missing=awaited.paths()))
+            return [plural(n, "first message")] if n else []
 
         return missing
 

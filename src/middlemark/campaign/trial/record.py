@@ -30,6 +30,7 @@ from middlemark.results.record import Effective, Resources, ServiceConfiguration
 from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
 from middlemark.worker import contract
+from middlemark.worker.topics import PlannedPaths
 
 
 @dataclass(frozen=True)
@@ -143,14 +144,23 @@ def _services(lifecycle: Lifecycle) -> dict[str, ServiceConfiguration]:
 def _counts(lifecycle: Lifecycle, applications: list[str]) -> Counts:
     published = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationPublished)]
     done = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationDone)]
+    planned = PlannedPaths(lifecycle.trial.experiment.streams)
     return Counts(
-        publishers=tuple(
-            PublisherCounts.model_validate({**counts.model_dump(), "unsent": counts.unsent or 0})
-            for event in published
-            for counts in event.publishers
-        ),
-        subscribers=tuple(SubscriberCounts.model_validate(c.model_dump()) for event in done for c in event.subscribers),
+        publishers=tuple(_publisher_counts(counts, planned) for event in published for counts in event.publishers),
+        subscribers=tuple(_subscriber_counts(counts, planned) for event in done for counts in event.subscribers),
     )
+
+
+def _publisher_counts(counts: contract.PublisherCounts, planned: PlannedPaths) -> PublisherCounts:
+    stream, publisher, _ = planned.path(counts.stream, counts.publisher, 0)
+    of_plan = {"stream": stream, "publisher": publisher, "unsent": counts.unsent or 0}
+    return PublisherCounts.model_validate(counts.model_dump() | of_plan)
+
+
+def _subscriber_counts(counts: contract.SubscriberCounts, planned: PlannedPaths) -> SubscriberCounts:
+    stream, publisher, subscriber = planned.path(counts.stream, counts.publisher, counts.subscriber)
+    of_plan = {"stream": stream, "publisher": publisher, "subscriber": subscriber}
+    return SubscriberCounts.model_validate(counts.model_dump() | of_plan)
 
 
 def _nodes(lifecycle: Lifecycle, applications: list[str]) -> tuple[NodeCounts, ...]:
@@ -181,36 +191,40 @@ def _initialised(lifecycle: Lifecycle) -> dict[str, int]:
 
 
 def _matches(lifecycle: Lifecycle) -> tuple[FirstMatch, ...]:
+    planned = PlannedPaths(lifecycle.trial.experiment.streams)
     return tuple(
         FirstMatch(
-            stream=match.stream,
+            stream=stream,
             answers=match.answers,
-            publisher=match.publisher,
+            publisher=publisher,
             after_ns=_after_t0_ns(lifecycle, match.since_ns),
             handshake_ns=match.handshake_ns,
         )
         for name in lifecycle.on_time
         for match in lifecycle.events.of(name, contract.ApplicationMatched)
+        for stream, publisher, _ in (planned.path(match.stream, match.publisher, 0),)
     )
 
 
 def _first_messages(lifecycle: Lifecycle) -> tuple[FirstMessage, ...]:
+    planned = PlannedPaths(lifecycle.trial.experiment.streams)
     full = {
-        path_of(first): _after_t0_ns(lifecycle, first.received_ns)
+        path_of(first, planned): _after_t0_ns(lifecycle, first.received_ns)
         for name in lifecycle.on_time
         for first in lifecycle.events.of(name, contract.ApplicationFirstFullMessage)
     }
     return tuple(
         FirstMessage(
-            stream=first.stream,
-            answers=first.answers,
-            publisher=first.publisher,
-            subscriber=first.subscriber,
+            stream=stream,
+            answers=answers,
+            publisher=publisher,
+            subscriber=subscriber,
             after_ns=_after_t0_ns(lifecycle, first.received_ns),
-            full_after_ns=full.get(path_of(first)),
+            full_after_ns=full.get((stream, answers, publisher, subscriber)),
         )
         for name in lifecycle.on_time
         for first in lifecycle.events.of(name, contract.ApplicationFirstMessage)
+        for stream, answers, publisher, subscriber in (path_of(first, planned),)
     )
 
 

@@ -145,7 +145,8 @@ def _collect(lifecycle: Lifecycle, folder: TrialFolder) -> None:
     """Stores what the processes recorded."""
     recordings = lifecycle.processes.collect(folder.path)
     samples.check_samples(recordings)
-    received, published = samples.received(recordings), samples.published(recordings)
+    streams = lifecycle.trial.experiment.streams
+    received, published = samples.received(recordings, streams), samples.published(recordings, streams)
     folder.write_samples(received, published, samples.histograms(recordings))
     if lifecycle.trial.experiment.nodes:
         inputs, outputs = samples.inputs(recordings), samples.outputs(recordings)

@@ -6,7 +6,7 @@ it said: `checked_samples` finds whose samples can't be read before any is store
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +14,7 @@ from polars.io.plugins import register_io_source
 
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.errors import StoreError
-from middlemark.plan import Failed
+from middlemark.plan import Failed, Stream
 from middlemark.results.files import is_there
 from middlemark.results.histogram_log import read_log
 from middlemark.results.streaming import check_rows_of, recorded_rows
@@ -25,6 +25,7 @@ from middlemark.results.tables import (
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
+from middlemark.worker.topics import topics
 
 _TRIGGERS = {0: "message", 1: "timer", 2: "source"}
 _CODED_EXECUTIONS = pl.Schema({**EXECUTIONS_SCHEMA, "trigger": pl.UInt8()})
@@ -66,14 +67,31 @@ def _recorded(schema: pl.Schema) -> pl.Schema:
     return pl.Schema({name: kind for name, kind in schema.items() if name != "application"})
 
 
-def received(folders: Mapping[str, Path]) -> pl.LazyFrame:
-    """What the subscribers recorded, and the clients of ping-pongs; `folders` by application."""
-    return _joined(folders, "received")
+def received(folders: Mapping[str, Path], streams: Sequence[Stream]) -> pl.LazyFrame:
+    """What the subscribers recorded, and the clients of ping-pongs; `folders` by application, `streams` the plan's."""
+    return _of_plan(_joined(folders, "received"), streams, ("publisher", "subscriber"))
 
 
-def published(folders: Mapping[str, Path]) -> pl.LazyFrame:
-    """What the publishers recorded; `folders` by application."""
-    return _joined(folders, "published")
+def published(folders: Mapping[str, Path], streams: Sequence[Stream]) -> pl.LazyFrame:
+    """What the publishers recorded; the same."""
+    return _of_plan(_joined(folders, "published"), streams, ("publisher",))
+
+
+def _of_plan(frame: pl.LazyFrame, streams: Sequence[Stream], ends: Sequence[str]) -> pl.LazyFrame:
+    """Rows with the plan's numbers where a stream is sent on several topics, each of which is one to a worker."""
+    every = list(topics(streams))
+    if all(topic.number is None for topic in every):
+        return frame
+    number_of = {number: topic.number for number, topic in enumerate(every) if topic.number is not None}
+    place_of = {number: topic.place for number, topic in enumerate(every)}
+    worker_stream = pl.col("stream")
+    return frame.with_columns(
+        worker_stream.replace(place_of),
+        *(
+            worker_stream.replace_strict(number_of, default=pl.col(end), return_dtype=pl.UInt16()).alias(end)
+            for end in ends
+        ),
+    )
 
 
 def executions(folders: Mapping[str, Path]) -> pl.LazyFrame:

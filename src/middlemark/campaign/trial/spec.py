@@ -14,6 +14,7 @@ from middlemark.campaign.order import TrialWorkers, Worker
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.plan import (
     Application,
+    Endpoint,
     Experiment,
     PlannedFault,
     Stream,
@@ -22,12 +23,14 @@ from middlemark.plan import (
     service_cpus,
     share_cpus,
 )
+from middlemark.plan.patterns import publisher_seed
 from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Delivery, OptionValue, Scheduling
 from middlemark.testbed.hosts.host import Host
 from middlemark.worker import contract
 from middlemark.worker.contract import ApplicationSpec, Placement, Rendezvous, ServiceAddress, ServiceSpec
 from middlemark.worker.description import CONTRACT_VERSION, counts_by_stream, needed_services, resolved_delivery
 from middlemark.worker.patterns import node_spec, pattern_spec
+from middlemark.worker.topics import Topic, endpoint_of, topics
 
 
 @dataclass(frozen=True)
@@ -194,10 +197,7 @@ def _application_spec(
         options=_options(experiment, worker),
         delivery=resolved_delivery(worker.description, experiment.profile, _DELIVERIES.get(experiment.delivery)),
         streams=common.streams[application.host],
-        endpoints=[
-            contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
-            for endpoint in application.endpoints
-        ],
+        endpoints=[_endpoint(experiment, endpoint) for endpoint in application.endpoints],
         nodes=_node_specs(trial, application) or None,
         clock_offset_ns=environment.clock_offset_ns(host.name),
         verify=experiment.verify,
@@ -209,6 +209,12 @@ def _application_spec(
         ),
         placement=Placement(cpus=list(cpus), scheduling=_scheduling(trial), spin_ns=experiment.conditions.spin_ns),
     )
+
+
+def _endpoint(experiment: Experiment, endpoint: Endpoint) -> contract.Endpoint:
+    stream = next(stream for stream in experiment.streams if stream.name == endpoint.stream)
+    name, index = endpoint_of(stream, endpoint.index)
+    return contract.Endpoint(stream=name, role=endpoint.role.value, index=index)
 
 
 def _rendezvous(environment: TrialEnvironment) -> Rendezvous:
@@ -251,7 +257,8 @@ def _stream_specs(trial: Trial, environment: TrialEnvironment, viewer: Host) -> 
     host_of = {application.name: environment.hosts[application.host] for application in trial.experiment.applications}
     address_of = {name: host.address_for(viewer) or host.address for name, host in host_of.items()}
     told = _told_messages(trial.experiment, environment.workers)
-    return [_stream_spec(stream, trial.seed, address_of, told.get(stream.name)) for stream in trial.experiment.streams]
+    of_all = topics(trial.experiment.streams)
+    return [_stream_spec(topic, trial.seed, address_of, told.get(topic.stream.name)) for topic in of_all]
 
 
 def _told_messages(experiment: Experiment, workers: TrialWorkers) -> dict[str, int]:
@@ -262,16 +269,17 @@ def _told_messages(experiment: Experiment, workers: TrialWorkers) -> dict[str, i
     return {name: few for name, few in messages.items() if few < most} if counted else {}
 
 
-def _stream_spec(stream: Stream, seed: int, address_of: Mapping[str, str], messages: int | None) -> contract.StreamSpec:
+def _stream_spec(topic: Topic, seed: int, address_of: Mapping[str, str], messages: int | None) -> contract.StreamSpec:
+    stream = topic.stream
     return contract.StreamSpec(
-        name=stream.name,
+        name=topic.name,
         size_bytes=stream.size_bytes,
-        pattern=pattern_spec(stream.pattern, seed),
+        pattern=pattern_spec(stream.pattern, publisher_seed(seed, topic.number or 0)),
         recorded=None if stream.recorded is None else contract.Recorded(**stream.recorded.model_dump(mode="json")),
         messages=messages,
         qos=_qos_spec(stream.qos),
-        publishers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.publishers],
-        subscribers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.subscribers],
+        publishers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in topic.publishers],
+        subscribers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in topic.subscribers],
     )
 
 

@@ -26,6 +26,7 @@ class Subject(StrEnum):
     """What can be listed."""
 
     SUITES = "suites"
+    APPLICATIONS = "applications"
     MIDDLEWARES = "middlewares"
     WORKLOADS = "workloads"
     TOPOLOGIES = "topologies"
@@ -40,7 +41,7 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
-    """List suites, middlewares, workloads, topologies, timelines of faults, and published evaluations."""
+    """List suites, applications, middlewares, workloads, topologies, timelines of faults, and published evaluations."""
     listed = {listed_subject.value: _ROWS[listed_subject]() for listed_subject in ([subject] if subject else Subject)}
     if as_json:
         say(json.dumps(listed, indent=2, ensure_ascii=False))
@@ -53,6 +54,13 @@ def _suites() -> Rows:
 
     suites = [load_suite(name).suite for name in shipped_suite_names()]
     return [{"suite": suite.suite, "summary": suite.summary} for suite in suites]
+
+
+def _applications() -> Rows:
+    from middlemark.suite import load_demand, shipped_demand_names
+
+    demands = [load_demand(name).demand for name in shipped_demand_names()]
+    return [{"application": demand.application, "summary": demand.summary} for demand in demands]
 
 
 def _middlewares() -> Rows:
@@ -120,6 +128,7 @@ def _papers() -> Rows:
 
 _ROWS = {
     Subject.SUITES: _suites,
+    Subject.APPLICATIONS: _applications,
     Subject.MIDDLEWARES: _middlewares,
     Subject.WORKLOADS: _workloads,
     Subject.TOPOLOGIES: _topologies,

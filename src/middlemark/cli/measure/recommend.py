@@ -13,7 +13,12 @@ from middlemark.cli.boundary import say
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
-    application: Annotated[Path, typer.Argument(metavar="APPLICATION", help="The application's file, in YAML.")],
+    application: Annotated[
+        Path,
+        typer.Argument(
+            metavar="APPLICATION", help="A shipped application (`middlemark list applications`), or the file of one."
+        ),
+    ],
     recording: Annotated[
         Path | None,
         typer.Option(
@@ -40,6 +45,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
     if recording is not None:
         _derive(application, recording)
+        application = application.absolute()  # of a shipped one's name this would be another
     order = order_demand(load_demand(str(application)), only or [], trials)
     if dry_run:
         show_plan(order, as_json)

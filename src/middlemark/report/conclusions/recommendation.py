@@ -6,7 +6,7 @@ nothing else fits. It judges nothing: `analysis.decisions.requirements` did.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, judge_fitness
@@ -18,6 +18,7 @@ from middlemark.report.conclusions.recommendation_tables import (
     fitting_table,
     margin,
     requirement_table,
+    severity,
     share_words,
     time_unit,
 )
@@ -35,6 +36,9 @@ from middlemark.report.elements.tables import (
 )
 from middlemark.suite import DURATION, Demand, Demanded, ServiceDemand, Within, parse_given_demand
 from middlemark.suite.yaml.quantity import plural
+
+MOST_REASONS = 3
+"""Of why a candidate is out: nobody reads more of a hundred streams."""
 
 
 @dataclass(frozen=True)
@@ -189,13 +193,18 @@ def _cheapest(fitness: Fitness, series_of: Mapping[str, Series]) -> str:
 
 def _never_late(first: Sequence[Candidate]) -> Iterable[str]:
     """What `max` can say: that none of so many messages was late (the rule of three: Hanley, JAMA 249, 1983)."""
-    for check in first[0].checks if first else ():
-        if check.requirement is Requirement.DEADLINE and check.stream.within is Within.ALL and check.estimate:
-            n = check.estimate.n_messages
-            yield (
-                f"None of {digits(n)} {_judged(check.stream)} of {check.stream.title} was late: if they were "
-                f"independent of each other, fewer than one in {digits(n / 3)} would be, with 95 % confidence."
-            )
+    never = [
+        (check.estimate.n_messages, check.stream)
+        for check in (first[0].checks if first else ())
+        if check.requirement is Requirement.DEADLINE and check.stream.within is Within.ALL and check.estimate
+    ]
+    shown = never if len(never) <= MOST_REASONS else [min(never, key=lambda counted: counted[0])]
+    for n, stream in shown:
+        rarest = "" if len(never) <= MOST_REASONS else f", the rarest of {len(never)} streams"
+        yield (
+            f"None of {digits(n)} {_judged(stream)} of {stream.title}{rarest} was late: if they were "
+            f"independent of each other, fewer than one in {digits(n / 3)} would be, with 95 % confidence."
+        )
 
 
 def why(candidate: Candidate) -> str:
@@ -203,8 +212,20 @@ def why(candidate: Candidate) -> str:
     if candidate.excluded:
         return candidate.excluded
     missed = candidate.of(Judgement.REFUTED)
-    reasons = [_missed(check) for check in missed] or [_open(check) for check in candidate.of(Judgement.UNDECIDED)]
-    return ("" if missed else "undecided: ") + "; ".join(reasons)
+    if missed:
+        return _worst_first(missed, _missed, "missed")
+    undecided = candidate.of(Judgement.UNDECIDED)
+    kind = "" if len(undecided) > MOST_REASONS else "undecided: "
+    return kind + _worst_first(undecided, _open, "undecided")
+
+
+def _worst_first(checks: Sequence[Check], words: Callable[[Check], str], judged: str) -> str:
+    """All in the order of the streams, or of many the worst with the number of all."""
+    if len(checks) <= MOST_REASONS:
+        return "; ".join(map(words, checks))
+    shown = sorted(checks, key=severity, reverse=True)[:MOST_REASONS]
+    more = len(checks) - len(shown)
+    return f"{len(checks)} requirements {judged}, the worst: {'; '.join(map(words, shown))}; and {more} more"
 
 
 def _missed(check: Check) -> str:

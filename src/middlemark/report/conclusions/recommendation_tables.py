@@ -29,6 +29,7 @@ from middlemark.report.elements.tables import (
     Table,
     estimate_cell,
     named,
+    table,
     values,
 )
 from middlemark.suite import DURATION, Demanded, ServiceDemand, Within
@@ -37,6 +38,9 @@ READING = (
     "Margin: the unused part of the deadline that is used most, with its confidence interval. A rank is an interval, "
     "from the best to the worst that the trials allow; all hold together with 95 %. †: a baseline, the machine's limit."
 )
+MARKS_READING = "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception, or to the response."
+MOST_COLUMNS = 8
+"""Of streams: with more of them each has a row."""
 WHOLE_PERCENT = Unit("%", PERCENT.size, "{:.0f}".format)
 
 
@@ -81,22 +85,79 @@ _MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED:
 
 
 def requirement_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table:
-    """A row a candidate that was judged, a column a stream or a service."""
+    """A row a candidate that was judged, a column a stream or a service; of many, a row for each of these."""
     judged = [
         candidate for candidate in (*fitness.fitting, *fitness.undecided, *fitness.excluded) if not candidate.excluded
     ]
     streams = fitness.demand.demanded
+    if len(streams) > MOST_COLUMNS:
+        return _table_by_stream(streams, judged, series_of)
     return labelled_table(
         "Each requirement",
         values(*(_required(stream) for stream in streams)),
         (_row(candidate, series_of, *(_check_words(candidate, stream) for stream in streams)) for candidate in judged),
-        "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception, or to the response.",
+        MARKS_READING,
     )
 
 
-def _required(stream: Demanded) -> str:
+def _table_by_stream(
+    streams: Sequence[Demanded], judged: Sequence[Candidate], series_of: Mapping[str, Series]
+) -> Table:
+    """First those that most candidates miss, then those undecided for most, then by what is used of the deadline."""
+    checks_of = [_checks_by_stream(candidate) for candidate in judged]
+    rows = []
+    for stream in streams:
+        checks = [of_candidate.get(stream.name, []) for of_candidate in checks_of]
+        missed, undecided = (
+            sum(any(check.judgement is judgement for check in of_candidate) for of_candidate in checks)
+            for judgement in (Judgement.REFUTED, Judgement.UNDECIDED)
+        )
+        worst = max((severity(check) for of_candidate in checks for check in of_candidate), default=(0, 0.0))
+        words = [", ".join(map(_result_words, of_candidate)) for of_candidate in checks]
+        row = (stream.title, _required(stream, with_title=False), _standing(missed, undecided, len(judged)), *words)
+        rows.append(((missed, undecided, worst), row))
+    rows.sort(key=lambda row: row[0], reverse=True)
+    return table(
+        "Each requirement",
+        (
+            *named("stream", "required", "result"),
+            *values(*(candidate_label(candidate, series_of) for candidate in judged)),
+        ),
+        [row for _, row in rows],
+        f"The worst first. {MARKS_READING}",
+    )
+
+
+def _checks_by_stream(candidate: Candidate) -> dict[str, list[Check]]:
+    checks: dict[str, list[Check]] = {}
+    for check in candidate.checks:
+        checks.setdefault(check.stream.name, []).append(check)
+    return checks
+
+
+def _standing(missed: int, undecided: int, of: int) -> str:
+    if missed:
+        return f"missed by {missed} of {of}"
+    if undecided:
+        return f"undecided for {undecided} of {of}"
+    return "met by all" if of else ABSENT
+
+
+def severity(check: Check) -> tuple[int, float]:
+    """What sorts requirements: rates that are missed, then loss by its share, then deadlines by what is used."""
+    value = 0.0 if check.estimate is None or check.estimate.value is None else check.estimate.value
+    match check.requirement:
+        case Requirement.RATE:
+            return (3 if check.judgement is not Judgement.HOLDS else 0), 0.0
+        case Requirement.LOSS:
+            return (2 if value > check.stream.loss_allowed else 0), value
+        case Requirement.DEADLINE:
+            return 1, value / (check.stream.deadline or 1)
+
+
+def _required(stream: Demanded, *, with_title: bool = True) -> str:
     deadline = [] if stream.deadline is None else [f"{share_words(stream)} within {DURATION.text(stream.deadline)}"]
-    return ", ".join([stream.title, *deadline, _loss_allowed(stream)])
+    return ", ".join([*([stream.title] if with_title else []), *deadline, _loss_allowed(stream)])
 
 
 def _loss_allowed(stream: Demanded) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from middlemark.analysis.compare.comparison import Comparison, Setting
 
-LOAD = ("workload", "pattern", "size", "rate", "messages", "reliability", "topology")
+LOAD = ("workload", "pattern", "size", "rate", "messages", "topics", "reliability", "topology")
 """The factors that words of a load have in any case."""
 CONDITIONS = ("deployment", "cpu_load", "security", "faults", "link", "host")
 """Those that are said wherever they are set; those of one link or host begin with its word."""
@@ -47,7 +47,13 @@ def load_words(factors: Mapping[str, str]) -> str:
     if "rate" in factors:
         many = f"{factors['messages']} × " if factors.get("pattern") == "burst" and "messages" in factors else ""
         size = f"{many}{size} at {factors['rate']}"
-    words = [size, factors.get("pattern", "").replace("_", "-"), factors.get("reliability", "").replace("_", " ")]
+    topics = f"{factors['topics']} topics" if "topics" in factors else ""
+    words = [
+        size,
+        topics,
+        factors.get("pattern", "").replace("_", "-"),
+        factors.get("reliability", "").replace("_", " "),
+    ]
     conditions = [condition_words(name, value) for name, value in factors.items() if name.split(".")[0] in CONDITIONS]
     return ", ".join(word for word in [*words, factors.get("topology", ""), *conditions] if word)
 

@@ -35,6 +35,7 @@ from middlemark.report.internals.wire import overhead_table
 from middlemark.report.output.formats import ReportFormat
 from middlemark.report.output.html import Section, charts_of_run, sections_of
 from middlemark.report.traffic.capacity import capacity_table
+from middlemark.report.traffic.growth import growth_tables
 from middlemark.results.files import file_name, write_bytes, write_text
 
 WIDTH = 560
@@ -89,6 +90,8 @@ def _tables_of_run(
     yield "spread-over-trials", spread_table(findings, series_of)
     yield "enough-trials", stop_table(findings, series_of)
     yield "wire-overhead", overhead_table(findings.experiments, series_of)
+    for number, grown in enumerate(growth_tables(findings, series_of), start=1):
+        yield f"growth-{number}", grown
     yield "topologies", topology_table(findings)
 
 

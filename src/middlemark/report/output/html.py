@@ -44,6 +44,7 @@ from middlemark.report.traffic.capacity import capacity_lines, capacity_table
 from middlemark.report.traffic.capacity_charts import capacity_charts
 from middlemark.report.traffic.distributions import boxes, ecdf, percentile_curve
 from middlemark.report.traffic.faults import fault_table, timeline_words
+from middlemark.report.traffic.growth import growth_charts, growth_tables
 from middlemark.report.traffic.interop import pair_cost_table, pair_table
 from middlemark.report.traffic.links import link_table, route_table
 from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
@@ -180,6 +181,7 @@ def _whole_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[s
         "capacity": capacity_table(findings.capacities, series_of),
         "capacity_lines": capacity_lines(findings.capacities, series_of),
         "scalings": scaling_lines(findings),
+        "growth": growth_tables(findings, series_of),
     }
 
 
@@ -200,6 +202,7 @@ def charts_of_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dic
     return {
         "capacity": capacity_charts(findings.capacities, findings.experiments, series_of),
         "scaling": scaling_charts(findings, series_of),
+        "growth": growth_charts(findings, series_of),
         "wire": [overhead] if overhead else [],
         "chains": chains_overview(findings.comparisons, series_of),
     }

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.compare.growth import Growth
 from middlemark.analysis.compare.scaling import Scaling
 from middlemark.analysis.dataframes import summary_table
 from middlemark.analysis.decisions.claims import judge_own_claims
@@ -34,6 +35,7 @@ def run_data(findings: RunFindings) -> dict[str, Any]:
         "recommendation": None if recommended is None else recommendation_data(recommended),
         "rankings": [_ranking(comparison) for comparison in findings.comparisons],
         "scaling_factors": _scalings(findings.scalings),
+        "growth": _growths(findings.growths),
         "spread_over_trials": spread_data(findings),
         "capacities": capacities_data(findings.capacities),
         "widths": [width.model_dump(mode="json") for width in findings.manifest.widths],
@@ -80,4 +82,20 @@ def _scalings(scalings: Iterable[Scaling]) -> list[dict[str, Any]]:
             "misfit_share": scaling.misfit_share,
         }
         for scaling in scalings
+    ]
+
+
+def _growths(growths: Iterable[Growth]) -> list[dict[str, Any]]:
+    return [
+        {
+            "experiments": dict(growth.factors),
+            "over": growth.over,
+            "metric": growth.metric.stored_name,
+            "values": {
+                place: None if (estimate := growth.estimate(place)) is None else asdict(estimate)
+                for place in growth.points
+            },
+            "fit": None if growth.fit is None else asdict(growth.fit),
+        }
+        for growth in growths
     ]

@@ -40,6 +40,7 @@ from middlemark.report.internals.message_path import message_lines
 from middlemark.report.internals.observers import observed_lines, seen_by
 from middlemark.report.traffic.capacity import capacity_lines
 from middlemark.report.traffic.faults import fault_table, flow_words, timeline_words
+from middlemark.report.traffic.growth import growth_tables
 from middlemark.report.traffic.interop import pair_cost_table, pair_table
 from middlemark.report.traffic.links import link_lines, route_lines
 from middlemark.report.traffic.scaling import scaling_lines
@@ -82,10 +83,12 @@ def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], c
     _print_digest(digest(findings.comparisons, answers, series_of) if len(answers) > CROWDED else None, console)
     _print_lines("Capacity", capacity_lines(findings.capacities, series_of), console)
     _print_lines("How latency grows with size", scaling_lines(findings), console)
+    for grown in growth_tables(findings, series_of):
+        console.print(Text(f"\n{grown.title}", "bold"))
+        _print_table(grown, console)
     _print_lines("Spread over trials", spread_lines(findings, series_of), console)
     _print_lines("Enough trials", stop_lines(findings, series_of), console)
-    claims = judge_own_claims(findings)
-    if claims:
+    if claims := judge_own_claims(findings):
         console.print(Text("\nClaims", "bold"))
         print_claims(claims, console)
     if findings.comparisons:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import product
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
@@ -33,13 +32,16 @@ OF_STREAM = (
     MetricColumn("duplicates", "duplicates_after_faults", COUNT),
 )
 GROWTH = MetricColumn("growth", "memory_growth_bytes", MEBIBYTES)
+MOST_FLOWS = 32
+"""Of a stream, with a row each: nobody reads more one by one."""
 CAPTION = (
     "Missing: messages that were scheduled while their subscriber's process existed, and that never arrived; all "
     "trials together. Flow again: from the start of a restart, start, resume, link_up or heal to the next message of "
     "the flow that took longest; `over` where a flow was still cut off when the window ended. Gap: the longest time "
     "without a message of a flow. Duplicates: received again since the first of these repairs began. A flow is one "
-    "publisher's messages at one subscriber; `all` is the sum of all flows, or the worst of them. Memory: the growth "
-    "over the window of the process that grew most. Medians of trials."
+    "publisher's messages at one subscriber; `all` is the sum of all flows, or the worst of them; of more than 32 "
+    "flows those that took longest have a row. Memory: the growth over the window of the process that grew most. "
+    "Medians of trials."
 )
 
 
@@ -55,9 +57,19 @@ def fault_table(comparison: Comparison, series_of: Mapping[str, Series], *, by_f
         of_all = ("all",) if by_flow else ()
         rows.append((candidate, (*of_all, *_cells(candidate, stream), GROWTH.cell(candidate, TRIAL))))
         if by_flow:
-            rows += [(candidate, (name, *_cells(candidate, flow), "")) for flow, name, _ in _flows(candidate, stream)]
+            rows += [(candidate, (name, *_cells(candidate, flow), "")) for flow, name in _slowest(candidate, stream)]
     columns = (*(named("flow") if by_flow else ()), *metric_columns((*OF_STREAM, GROWTH)))
     return candidate_table("Faults", columns, rows, series_of, CAPTION) if rows else None
+
+
+def _slowest(candidate: ExperimentFindings, stream: str) -> list[tuple[str, str]]:
+    """The flows that are shown one by one: all, or of many those that took longest to flow again."""
+    flows = [(flow, name) for flow, name, _ in _flows(candidate, stream)]
+    if len(flows) <= MOST_FLOWS:
+        return flows
+    recovery = {flow: candidate.estimate(flow, "recovery_ns") for flow, _ in flows}
+    recovery_ns = {flow: (estimate.value if estimate else None) or 0.0 for flow, estimate in recovery.items()}
+    return sorted(flows, key=lambda flow: -recovery_ns[flow[0]])[:MOST_FLOWS]
 
 
 def flow_words(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[str, ...]:
@@ -88,9 +100,8 @@ def _flows(candidate: ExperimentFindings, stream: str) -> Iterator[tuple[str, st
     )
     if planned is None or len(planned.publishers) * len(planned.subscribers) == 1:
         return
-    for (publisher, sender), (subscriber, receiver) in product(
-        enumerate(planned.publishers), enumerate(planned.subscribers)
-    ):
+    for publisher, subscriber in planned.pairs():
+        sender, receiver = planned.publishers[publisher], planned.subscribers[subscriber]
         yield flow_subject(planned.name, publisher, subscriber), f"{sender} → {receiver}", receiver
 
 

@@ -17,10 +17,9 @@ from middlemark.suite.measurement import ALL_MIDDLEWARES, Disturbance, Middlewar
 from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.workload.qos import Delivery
+from middlemark.suite.workload.workload import MOST_STREAMS
 from middlemark.suite.yaml.model import Many, MiddlewareName, Model, Name, Named, ProfileName, closest_first, refusal
 from middlemark.suite.yaml.quantity import TimeSpan
-
-MOST_STREAMS = 1000
 
 
 class DemandProcess(Named):

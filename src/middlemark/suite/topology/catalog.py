@@ -13,7 +13,7 @@ from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.topology.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
 from middlemark.suite.yaml.model import Name, Named, TopologyName, closest_first, refusal
 
-_COUNTED = re.compile(r"([CD])([1-9]|1[0-6])-([1-9]|1[0-6])")
+_COUNTED = re.compile(r"([CD])([1-9]|[1-5][0-9]|6[0-4])-([1-9]|[1-5][0-9]|6[0-4])")
 COUNTED_TOPOLOGIES = {
     "C1-1": "one publisher and one subscriber, two applications on this machine",
     "C2-2": "two publishers and two subscribers on one topic, four applications on this machine",

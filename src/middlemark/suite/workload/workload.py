@@ -40,8 +40,8 @@ class Arrival(StrEnum):
 
 
 FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
-    Pattern.PERIODIC: ("rate", "arrival"),
-    Pattern.BURST: ("rate", "messages"),
+    Pattern.PERIODIC: ("rate", "arrival", "topics"),
+    Pattern.BURST: ("rate", "messages", "topics"),
     Pattern.UNTHROTTLED: ("approach", "messages"),
     Pattern.PING_PONG: ("approach", "messages", "answer", "interval", "patience"),
     Pattern.REQUEST_RESPONSE: (
@@ -52,6 +52,10 @@ FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
     Pattern.CAPACITY: ("rate", "arrival", "search"),
 }
 """The fields that only some patterns have."""
+
+
+MOST_STREAMS = 1000
+"""Of one trial, each topic counted."""
 
 
 class Workload(Named):
@@ -71,6 +75,9 @@ class Workload(Named):
     """Messages (or bursts) per second of each publisher; in a pipeline, of sources without a rate. Of a capacity: in
     place of a size, which is then searched for. Of request_response: requests a second of each client; without it, a
     client sends the next request when a response has come."""
+    topics: Many[Annotated[int, Field(ge=1, le=MOST_STREAMS, strict=True)]] | None = None
+    """On how many topics it is sent, each from one of the topology's publishers to one of its subscribers, in turn;
+    without it, on one topic from all publishers to all subscribers."""
     arrival: Arrival | None = None
     """Whether the intervals of a periodic stream, or of requests at a rate, are all equal or exponential."""
     messages: Annotated[int, Field(ge=1, le=2**32 - 1, strict=True)] | None = None

@@ -23,7 +23,7 @@ struct Callback(OnMessage, *mut c_void);
 unsafe impl Send for Callback {}
 
 impl Shim {
-    fn new(take_fails: bool, close_fails: bool) -> &'static Shim {
+    pub(crate) fn new(take_fails: bool, close_fails: bool) -> &'static Shim {
         let (stop, stopped) = channel();
         Box::leak(Box::new(Shim {
             told: Mutex::default(),
@@ -48,6 +48,18 @@ impl Shim {
         let reader = unsafe {
             Reader::open(harness::receiver(100, 1), delivery, |on_message, context| {
                 *self.callback.lock().unwrap() = Some(Callback(on_message, context));
+                Ok(std::ptr::from_ref(self).cast_mut().cast())
+            })
+        };
+        reader.unwrap()
+    }
+
+    /// A reader without a thread of its own.
+    #[cfg(feature = "wait_set")]
+    pub(crate) fn shared_reader(&'static self) -> Reader {
+        // SAFETY: as above.
+        let reader = unsafe {
+            Reader::open_shared(harness::receiver(100, 1), |_, _| {
                 Ok(std::ptr::from_ref(self).cast_mut().cast())
             })
         };

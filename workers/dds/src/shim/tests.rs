@@ -52,6 +52,39 @@ fn told(reader: *const ShimReader) -> &'static Shim {
     unsafe { &*reader.cast() }
 }
 
+#[cfg(feature = "wait_set")]
+mod wait_sets {
+    use crate::reader::wait_set::tests::ShimSet;
+    use crate::shim::{ShimReader, ShimWaitSet};
+
+    #[unsafe(no_mangle)]
+    extern "C" fn mm_waitset_attach(set: &ShimWaitSet, reader: *mut ShimReader) -> i32 {
+        told(set).attach(reader)
+    }
+
+    #[unsafe(no_mangle)]
+    extern "C" fn mm_waitset_wait(set: &ShimWaitSet, ready: *mut *mut ShimReader, most: usize) -> i32 {
+        // SAFETY: so many can be written.
+        told(set).wait(unsafe { std::slice::from_raw_parts_mut(ready, most) })
+    }
+
+    #[unsafe(no_mangle)]
+    extern "C" fn mm_waitset_stop(set: &ShimWaitSet) -> i32 {
+        told(set).stop()
+    }
+
+    #[unsafe(no_mangle)]
+    extern "C" fn mm_waitset_close(set: &ShimWaitSet) -> i32 {
+        told(set).close()
+    }
+
+    /// What the tests of wait sets open is one of these.
+    fn told(set: *const ShimWaitSet) -> &'static ShimSet {
+        // SAFETY: see above; it is never freed.
+        unsafe { &*set.cast() }
+    }
+}
+
 #[test]
 fn a_failed_call_says_whose_it_is_what_was_done_and_why() {
     assert_eq!(checked(3, "count").unwrap(), 3);
