@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -57,10 +56,6 @@ def build_all(packages: Sequence[str]) -> int:
         total = duration(sum(cost_s(package) for package in first))
         say(f"{len(first)} of {len(packages)} programs are built for the first time: about {total} on 2 cores")
         say("what is ready can be tried meanwhile, disturbed by the builds: .venv/bin/middlemark run quick")
-    if compiler_cache():
-        say("sccache keeps what is compiled, for other clones too")
-        # One that cargo starts would keep the end of our pipe.
-        subprocess.run(["sccache", "--start-server"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     outcomes = [_built(package, f"{n} of {len(packages)}", package in first) for n, package in enumerate(packages, 1)]
     return 0 if any(outcome["status"] == "built" for outcome in outcomes) else 3
 
@@ -195,19 +190,7 @@ class Progress:
 
 def environment() -> dict[str, str]:
     """Cargo's: without the jobs of a `make` that runs several, as it has as many of its own as there are CPUs."""
-    own = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MFLAGS"}}
-    return own | compiler_cache()
-
-
-def compiler_cache() -> dict[str, str]:
-    """Has sccache keep what is compiled, where it is installed and `RUSTC_WRAPPER` does not say otherwise."""
-    if "RUSTC_WRAPPER" in os.environ or shutil.which("sccache") is None:
-        return {}
-    return {
-        "RUSTC_WRAPPER": "sccache",
-        "CMAKE_C_COMPILER_LAUNCHER": "sccache",
-        "CMAKE_CXX_COMPILER_LAUNCHER": "sccache",
-    }
+    return {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MFLAGS"}}
 
 
 def reason(log: str) -> str:

@@ -37,7 +37,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(workers, "ROOT", tmp_path)
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
-    monkeypatch.setenv("RUSTC_WRAPPER", "")
     return tmp_path
 
 
@@ -72,17 +71,6 @@ def test_how_far_a_long_build_is_is_told_also_where_nobody_watches(
     monkeypatch.setattr(workers, "BETWEEN_LINES_S", 0.0)
     assert workers.compiled("middlemark-worker-b-quick") == (0, "")
     assert capsys.readouterr().out == "setup: middlemark-worker-b-quick: 3 of 17 crates after 0 s\n"
-
-
-def test_sccache_is_used_where_it_is_there_and_nothing_else_wraps_the_compiler(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert workers.compiler_cache() == {}
-    monkeypatch.delenv("RUSTC_WRAPPER")
-    monkeypatch.setenv("PATH", str(checkout / "bin"))
-    assert workers.compiler_cache() == {}
-    (checkout / "bin" / "sccache").symlink_to(checkout / "bin" / "cargo")
-    assert set(workers.compiler_cache().values()) == {"sccache"}
 
 
 @pytest.mark.parametrize(
