@@ -146,6 +146,10 @@ class NoCommunication(Model):
     reasons: dict[ProcessName, tuple[str, ...]] = {}
     """By application, what its endpoints know of those whom they should have met."""
 
+    def __hash__(self) -> int:
+        """As every outcome has one; a dictionary has none."""
+        return hash((self.kind, self.missing))
+
     @property
     def detail(self) -> str:
         """What did not arrive, of many paths some, and what is known of why."""
