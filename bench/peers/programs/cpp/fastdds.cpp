@@ -42,7 +42,7 @@ private:
 class Ends {
 public:
   explicit Ends (const reference::Task &task)
-    : task_ (task), type_ (new mm::MessageType (task.size_bytes, false)), bytes_ (task.size_bytes, 1)
+    : task_ (task), type_ (new mm::MessageType (mm_type{"middlemark::Reference", task.size_bytes, 0})), bytes_ (task.size_bytes, 1)
   {
     api::DomainParticipantQos qos;
     qos.transport ().use_builtin_transports = false;
