@@ -17,8 +17,8 @@ mod subscriber;
 use std::process::ExitCode;
 
 use iceoryx2::prelude::{LogLevel, set_log_level};
-use middlemark_contract::{ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec};
-use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session, user};
+use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
 
 use crate::place::Place;
 
@@ -32,14 +32,6 @@ impl Middleware for Iceoryx2 {
     fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
         Place::of(&spec.rendezvous).accept()?;
         memory::accept(spec, memory::shared_memory_bytes())
-    }
-
-    fn credentials(
-        &self,
-        request: &CredentialsRequest,
-        _options: &Options,
-    ) -> Result<CredentialsSet, CredentialsError> {
-        Ok(user::credentials(request))
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -21,12 +21,14 @@
 //! at the same place for all of them.
 
 use middlemark_contract::{
-    ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Effective, Refusal, ServiceSpec,
+    ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Effective, Identity, Refusal,
+    SecurityDescription, ServiceSpec,
 };
 
 use crate::message::channel::Channel;
 use crate::message::exchange::Exchange;
 use crate::options::Options;
+use crate::process::user;
 use crate::receive::receiver::{Receiver, Server};
 use crate::send::matched::Matched;
 use crate::send::publish::Publisher;
@@ -65,8 +67,8 @@ pub trait Middleware {
 
     /// Makes the credentials with which each application and service of one trial proves its identity, anew at each call.
     ///
-    /// The runtime has already refused a level that [`Self::describe`] doesn't have, so that a middleware without any need
-    /// not implement this.
+    /// The runtime has already refused a level that [`Self::describe`] doesn't have. A middleware without any, or one whose
+    /// applications show nothing but the user that they run as, need not implement this.
     ///
     /// # Errors
     /// The refusal of a level that is not possible under these options, or what kept the credentials from being made.
@@ -75,6 +77,11 @@ pub trait Middleware {
         request: &CredentialsRequest,
         _options: &Options,
     ) -> Result<CredentialsSet, CredentialsError> {
+        let is_by_user =
+            |described: &SecurityDescription| described.level == request.level && described.identity == Identity::User;
+        if self.describe().capabilities.security.iter().any(is_by_user) {
+            return Ok(user::credentials(request));
+        }
         Err(CredentialsError::Refused(Refusal {
             capability: "security".into(),
             reason: format!("its worker makes no credentials for `{}`", request.level),

@@ -10,12 +10,8 @@ mod session;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{
-    ApplicationSpec, CredentialsRequest, CredentialsSet, Description, PortHolders, Refusal, ServiceSpec,
-};
-use middlemark_runtime::{
-    Channel, Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session, user,
-};
+use middlemark_contract::{ApplicationSpec, Description, PortHolders, Refusal, ServiceSpec};
+use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
 
 use crate::session::ShmSession;
 
@@ -32,14 +28,6 @@ impl Middleware for Worker {
 
     fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
         rings::accept(&Channel::of(spec, PortHolders::Nothing)?)
-    }
-
-    fn credentials(
-        &self,
-        request: &CredentialsRequest,
-        _options: &Options,
-    ) -> Result<CredentialsSet, CredentialsError> {
-        Ok(user::credentials(request))
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

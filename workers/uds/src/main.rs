@@ -7,10 +7,8 @@ mod family;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{
-    ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec, StreamSpec,
-};
-use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session, user};
+use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec, StreamSpec};
+use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
 use middlemark_sockets::SocketSession;
 use socket2::SockAddr;
 
@@ -34,14 +32,6 @@ impl Middleware for Worker {
             .iter()
             .try_for_each(|stream| family.accept_pattern(stream))?;
         family.accept_size(largest_message_bytes(spec))
-    }
-
-    fn credentials(
-        &self,
-        request: &CredentialsRequest,
-        _options: &Options,
-    ) -> Result<CredentialsSet, CredentialsError> {
-        Ok(user::credentials(request))
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -25,6 +25,11 @@ LOSS_OF_BEST_EFFORT = 0.01
 _Title = Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.~-]{1,80}$")]
 
 
+def _plain(title: str) -> str:
+    """In letters, digits and `_`."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", title).strip("_")[-48:] or "topic"
+
+
 class Within(StrEnum):
     """The share of messages, or responses, that has to meet a deadline."""
 
@@ -46,16 +51,6 @@ class _Demanded(Model):
     """How long a message, or a request with its response, may take; without it, only rate and loss are judged."""
     within: Within = Within.P99
     """The share of messages, or responses, that has to meet the deadline."""
-
-    @property
-    def title(self) -> str:
-        """Its name, as the application has it."""
-        raise NotImplementedError
-
-    @property
-    def name(self) -> str:
-        """The same in letters, digits and `_`."""
-        return re.sub(r"[^A-Za-z0-9]+", "_", self.title).strip("_")[-48:] or "topic"
 
     def _allowed(self, share: float | None) -> float:
         default = 0.0 if self.qos.reliability is Reliability.RELIABLE else LOSS_OF_BEST_EFFORT
@@ -89,6 +84,11 @@ class StreamDemand(_Demanded):
     def title(self) -> str:
         """The topic."""
         return self.topic
+
+    @property
+    def name(self) -> str:
+        """The topic in letters, digits and `_`."""
+        return _plain(self.topic)
 
     @property
     def loss_allowed(self) -> float:
@@ -143,6 +143,11 @@ class ServiceDemand(_Demanded):
     def title(self) -> str:
         """The service."""
         return self.service
+
+    @property
+    def name(self) -> str:
+        """The service in letters, digits and `_`."""
+        return _plain(self.service)
 
     @property
     def publishers(self) -> tuple[str, ...]:
