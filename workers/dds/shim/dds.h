@@ -1,5 +1,5 @@
 /* What the shims of all DDS implementations have alike: policies, callbacks, and a reader from its opening on. Each shim has
- * functions of its own beside it, among them the one that opens a reader; `workers/dds/src/shim.rs` declares the same for Rust.
+ * functions of its own beside it, among them the one that opens a reader; `workers/dds/src/shim/mod.rs` declares the same for Rust.
  * Every int32_t result is 0 or more, or a negated DDS return code (-1 for whatever else went wrong). */
 #ifndef MIDDLEMARK_DDS_H
 #define MIDDLEMARK_DDS_H
