@@ -18,6 +18,8 @@ use crate::receive::{Incoming, Loops, ReceiveLoop, Reception};
 pub(crate) struct Client {
     pub(crate) family: Arc<dyn Family>,
     pub(crate) server: SockAddr,
+    /// What may wait on a connection, either way.
+    pub(crate) queue_bytes: u64,
     /// The channel of its requests, by which a guard knows its right.
     pub(crate) requests: Channel,
     pub(crate) reception: Reception,
@@ -29,7 +31,7 @@ pub(crate) struct Client {
 impl Client {
     /// A connection on which responses are received.
     pub(crate) fn connect(&self, patience: Duration) -> io::Result<Arc<Socket>> {
-        let socket = connect(&*self.family, &self.server, patience)?;
+        let socket = connect(&*self.family, &self.server, self.queue_bytes, patience)?;
         self.found.now();
         let incoming = Incoming::new(Arc::clone(&socket), self.reception.delivery);
         let (reception, responses) = (self.reception.clone(), self.responses.clone());
@@ -43,7 +45,7 @@ impl Client {
 
     /// The same under a guard, which the server has let through.
     pub(crate) fn join(&self, guard: &dyn Guard, patience: Duration) -> io::Result<GuardedConnection> {
-        let socket = connect(&*self.family, &self.server, patience)?;
+        let socket = connect(&*self.family, &self.server, self.queue_bytes, patience)?;
         let incoming = Incoming::new(Arc::clone(&socket), self.reception.delivery);
         let began_ns = clock::now_ns();
         let BothWays { reader, writer } = guard.join_both_ways(incoming, &self.requests)?;

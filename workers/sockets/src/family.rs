@@ -11,6 +11,7 @@ use middlemark_runtime::Channel;
 use socket2::{SockAddr, Socket, Type};
 
 use crate::guard::Guard;
+use crate::settings::queue::{self, Buffered};
 
 /// How a socket keeps messages apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +65,12 @@ pub trait Family: Send + Sync + 'static {
     /// What can't be read back.
     fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>>;
 
+    /// How large the kernel lets the buffers of a configured socket become.
+    ///
+    /// # Errors
+    /// What can't be read back.
+    fn most_buffered(&self, socket: &Socket) -> io::Result<Buffered>;
+
     /// What guards its connections, which are streams; none where they are open to all.
     fn guard(&self) -> Option<Arc<dyn Guard>> {
         None
@@ -95,14 +102,22 @@ pub(crate) fn open(family: &dyn Family, like: &SockAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Connects a configured socket within `patience`.
+/// A socket as it was made by [`open`], with buffers no larger than a queue.
+pub(crate) fn open_bounded(family: &dyn Family, like: &SockAddr, queue_bytes: u64) -> io::Result<Socket> {
+    let socket = open(family, like)?;
+    queue::bound(family, &socket, queue_bytes)?;
+    Ok(socket)
+}
+
+/// Connects a configured socket with buffers no larger than a queue, within `patience`.
 pub(crate) fn connect(
     family: &dyn Family,
     address: &SockAddr,
+    queue_bytes: u64,
     patience: std::time::Duration,
 ) -> io::Result<Arc<Socket>> {
     family.accept_peer(address)?;
-    let socket = open(family, address)?;
+    let socket = open_bounded(family, address, queue_bytes)?;
     match family.kind() {
         Kind::Datagram => socket.connect(address)?,
         Kind::Packet | Kind::Stream => socket.connect_timeout(address, patience)?,

@@ -15,12 +15,13 @@ use socket2::{SockAddr, Socket};
 use crate::client::Client;
 use crate::connection::{Connection, Sending};
 use crate::connector::{ConnectorThread, PATIENCE};
-use crate::family::{Family, Kind, connect, open};
+use crate::family::{Family, Kind, connect, open, open_bounded};
 use crate::guard::GuardedConnection;
 use crate::paths::{remove_if_left, remove_if_there};
 use crate::publisher::SocketPublisher;
+
 use crate::receive::{Entrance, Listener, Loops, ReceiveLoop, Reception, Taker};
-use crate::settings;
+use crate::settings::{self, queue};
 
 /// Whoever is there already answers at once; only for another host is there anything to wait for.
 const AT_ONCE: Duration = Duration::from_millis(10);
@@ -51,11 +52,6 @@ impl SocketSession {
         let probe = open(&family, like).map_err(|error| failure("configuring a socket", like, &error))?;
         settings.extend(family.granted(&probe)?);
         settings.extend(family.guard().map(|guard| guard.stated()).unwrap_or_default());
-        // A socket's buffer is bytes of the kernel, with its bookkeeping: it can't be told how much payload to hold.
-        settings.insert(
-            "queue".into(),
-            "the kernel's socket buffers, by so_sndbuf_bytes and so_rcvbuf_bytes; not by QoS".into(),
-        );
         Ok(SocketSession {
             family: Arc::new(family),
             delivery,
@@ -67,8 +63,8 @@ impl SocketSession {
         })
     }
 
-    fn bind(&mut self, address: &SockAddr) -> io::Result<Socket> {
-        let socket = open(&*self.family, address)?;
+    fn bind(&mut self, address: &SockAddr, queue_bytes: u64) -> io::Result<Socket> {
+        let socket = open_bounded(&*self.family, address, queue_bytes)?;
         if let Some(path) = address.as_pathname() {
             remove_if_left(path, address, self.family.kind())?;
             socket.bind(address)?;
@@ -111,11 +107,13 @@ impl SocketSession {
     }
 
     /// Receives at the channel's own address.
-    fn receive(&mut self, channel: &Channel, taker: Taker) -> Result<(), MiddlewareError> {
+    fn receive(&mut self, channel: &Channel, queue_bytes: u64, taker: Taker) -> Result<(), MiddlewareError> {
         let address = self.family.address(channel, usize::from(channel.index))?;
         let socket = self
-            .bind(&address)
+            .bind(&address, queue_bytes)
             .map_err(|error| failure("binding", &address, &error))?;
+        let queue = queue::words(&*self.family, &address, queue_bytes)?;
+        self.settings.insert(format!("queue {}", channel.topic), queue);
         let entrance = Entrance {
             reception: self.reception(channel),
             taker,
@@ -136,7 +134,7 @@ impl SocketSession {
 
 impl Session for SocketSession {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
-        self.receive(channel, Taker::Subscriber(receiver))
+        self.receive(channel, queue::queued_bytes(&[channel]), Taker::Subscriber(receiver))
     }
 
     fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
@@ -145,9 +143,14 @@ impl Session for SocketSession {
             .map(|subscriber| self.family.address(channel, subscriber))
             .collect::<Result<_, _>>()?;
         let (family, guard, of) = (self.family.clone(), self.family.guard(), channel.clone());
+        let queue_bytes = queue::queued_bytes(&[channel]);
+        if let Some(address) = addresses.first() {
+            let queue = queue::words(&*self.family, address, queue_bytes)?;
+            self.settings.insert(format!("queue {}", channel.topic), queue);
+        }
         let publisher = match guard {
             None => self.sending_over(channel, peers, Some(AT_ONCE), move |subscriber, patience| {
-                let socket = connect(&*family, &addresses[subscriber], patience)?;
+                let socket = connect(&*family, &addresses[subscriber], queue_bytes, patience)?;
                 if !family.reports_absence_late() {
                     matched.now();
                 }
@@ -155,7 +158,7 @@ impl Session for SocketSession {
             })?,
             // All in the background, as a handshake waits for the other end.
             Some(guard) => self.sending_over(channel, peers, None, move |subscriber, patience| {
-                let socket = connect(&*family, &addresses[subscriber], patience)?;
+                let socket = connect(&*family, &addresses[subscriber], queue_bytes, patience)?;
                 let began_ns = clock::now_ns();
                 let writer = guard.join(socket, &of)?;
                 matched.now_after_handshake(began_ns);
@@ -177,7 +180,8 @@ impl Session for SocketSession {
             waits_for_room(exchange.responses)
         );
         self.settings.insert(format!("server {}", exchange.name()), how);
-        self.receive(exchange.requests, Taker::Server(server, sending))
+        let queue_bytes = queue::queued_bytes(&[exchange.requests, exchange.responses]);
+        self.receive(exchange.requests, queue_bytes, Taker::Server(server, sending))
     }
 
     fn client(
@@ -190,6 +194,7 @@ impl Session for SocketSession {
         let client = Client {
             family: self.family.clone(),
             server: self.family.address(requests, usize::from(exchange.server))?,
+            queue_bytes: queue::queued_bytes(&[requests, exchange.responses]),
             requests: requests.clone(),
             reception: self.reception(exchange.responses),
             responses,

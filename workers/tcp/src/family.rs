@@ -5,8 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use middlemark_contract::Refusal;
-use middlemark_runtime::Channel;
-use middlemark_sockets::{Buffers, Family, Guard, Kind};
+use middlemark_runtime::{Channel, Options};
+use middlemark_sockets::{Buffered, Buffers, Family, Guard, Kind};
 use socket2::{SockAddr, Socket};
 
 use crate::tls::Tls;
@@ -14,12 +14,27 @@ use crate::tls::Tls;
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 pub(crate) struct Tcp {
-    pub(crate) buffers: Buffers,
-    pub(crate) no_delay: bool,
+    buffers: Buffers,
+    no_delay: bool,
     /// None: the one that the kernel is set to.
-    pub(crate) congestion_control: Option<String>,
+    congestion_control: Option<String>,
     /// None where its connections are open to all.
-    pub(crate) tls: Option<Arc<Tls>>,
+    tls: Option<Arc<Tls>>,
+}
+
+impl Tcp {
+    /// Sockets as the options say.
+    pub(crate) fn of(options: &Options, tls: Option<Arc<Tls>>) -> Tcp {
+        Tcp {
+            buffers: Buffers::of(options),
+            no_delay: options.boolean("tcp_nodelay"),
+            congestion_control: match options.text("tcp_congestion") {
+                "system" => None,
+                named => Some(named.to_owned()),
+            },
+            tls,
+        }
+    }
 }
 
 /// Whether the kernel has the congestion control that the options name.
@@ -35,6 +50,17 @@ pub(crate) fn accept_congestion_control(name: &str) -> Result<(), Refusal> {
             available.trim()
         ),
     })
+}
+
+/// How large the kernel lets a buffer grow that nobody sizes: the last of the three numbers (tcp(7)).
+fn grown_to(name: &str) -> io::Result<usize> {
+    let path = format!("/proc/sys/net/ipv4/{name}");
+    let numbers = std::fs::read_to_string(&path)?;
+    let last = numbers
+        .split_whitespace()
+        .next_back()
+        .and_then(|number| number.parse().ok());
+    last.ok_or_else(|| io::Error::other(format!("{path} has no size: {}", numbers.trim())))
 }
 
 impl Family for Tcp {
@@ -62,6 +88,14 @@ impl Family for Tcp {
             Some(name) => socket.set_tcp_congestion(name.as_bytes()),
             None => Ok(()),
         }
+    }
+
+    fn most_buffered(&self, socket: &Socket) -> io::Result<Buffered> {
+        let limits = Buffered {
+            to_send: grown_to("tcp_wmem")?,
+            to_receive: Some(grown_to("tcp_rmem")?),
+        };
+        self.buffers.most_grown(socket, limits)
     }
 
     fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use middlemark_contract::{ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec};
 use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
-use middlemark_sockets::{Buffers, SocketSession};
+use middlemark_sockets::{SocketSession, accept_queues};
 use socket2::SockAddr;
 
 use crate::family::Tcp;
@@ -28,8 +28,9 @@ impl Middleware for Worker {
         description::describe()
     }
 
-    fn accept(&self, _spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        family::accept_congestion_control(options.text("tcp_congestion"))
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        family::accept_congestion_control(options.text("tcp_congestion"))?;
+        accept_queues(&Tcp::of(options, None), spec, &here(spec))
     }
 
     fn credentials(
@@ -41,21 +42,19 @@ impl Middleware for Worker {
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
-        let family = Tcp {
-            buffers: Buffers::of(context.options),
-            no_delay: context.options.boolean("tcp_nodelay"),
-            congestion_control: match context.options.text("tcp_congestion") {
-                "system" => None,
-                named => Some(named.to_owned()),
-            },
-            tls: context.spec.security.as_ref().map(Tls::of).transpose()?.map(Arc::new),
-        };
-        let here = SockAddr::from(std::net::SocketAddr::new(context.spec.address, 0));
-        let session = SocketSession::new(family, context.spec.delivery, context.options.words(), &here)?;
+        let tls = context.spec.security.as_ref().map(Tls::of).transpose()?.map(Arc::new);
+        let family = Tcp::of(context.options, tls);
+        let (delivery, settings) = (context.spec.delivery, context.options.words());
+        let session = SocketSession::new(family, delivery, settings, &here(context.spec))?;
         Ok(Box::new(session))
     }
 
     fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
         Err(format!("tcp has no service '{}'", spec.service).into())
     }
+}
+
+/// An address of its host, of any port.
+fn here(spec: &ApplicationSpec) -> SockAddr {
+    SockAddr::from(std::net::SocketAddr::new(spec.address, 0))
 }

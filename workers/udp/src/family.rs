@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use middlemark_runtime::Channel;
-use middlemark_sockets::{Buffers, Family, Kind};
+use middlemark_sockets::{Buffered, Buffers, Family, Kind};
 use socket2::{SockAddr, Socket};
 
 pub(crate) struct Udp {
@@ -28,6 +28,10 @@ impl Family for Udp {
 
     fn configure(&self, socket: &Socket) -> io::Result<()> {
         self.buffers.apply(socket)
+    }
+
+    fn most_buffered(&self, socket: &Socket) -> io::Result<Buffered> {
+        self.buffers.most(socket)
     }
 
     fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>> {

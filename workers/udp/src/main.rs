@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
 use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
-use middlemark_sockets::{Buffers, SocketSession};
+use middlemark_sockets::{Buffers, SocketSession, accept_queues};
 use socket2::SockAddr;
 
 use crate::family::Udp;
@@ -25,20 +25,26 @@ impl Middleware for Worker {
         description::describe()
     }
 
-    fn accept(&self, _spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
-        Ok(()) // the description says all there is to refuse
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        let buffers = Buffers::of(options);
+        accept_queues(&Udp { buffers }, spec, &here(spec))
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
         let family = Udp {
             buffers: Buffers::of(context.options),
         };
-        let here = SockAddr::from(std::net::SocketAddr::new(context.spec.address, 0));
-        let session = SocketSession::new(family, context.spec.delivery, context.options.words(), &here)?;
+        let (delivery, settings) = (context.spec.delivery, context.options.words());
+        let session = SocketSession::new(family, delivery, settings, &here(context.spec))?;
         Ok(Box::new(session))
     }
 
     fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
         Err(format!("udp has no service '{}'", spec.service).into())
     }
+}
+
+/// An address of its host, of any port.
+fn here(spec: &ApplicationSpec) -> SockAddr {
+    SockAddr::from(std::net::SocketAddr::new(spec.address, 0))
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use middlemark_contract::{ApplicationSpec, MessagePath, PatternSpec, Refusal, SecurityLevel, StreamSpec};
 use middlemark_runtime::{Channel, Options, user};
-use middlemark_sockets::{Buffers, Family, Kind};
+use middlemark_sockets::{Buffered, Buffers, Family, Kind};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 /// The mode of a socket that only its own user may connect to.
@@ -137,6 +137,15 @@ impl Family for Uds {
 
     fn security(&self) -> Option<SecurityLevel> {
         self.security
+    }
+
+    fn most_buffered(&self, socket: &Socket) -> io::Result<Buffered> {
+        // The sender's buffer alone counts (unix(7)).
+        let most = self.buffers.most(socket)?;
+        Ok(Buffered {
+            to_receive: None,
+            ..most
+        })
     }
 
     fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>> {

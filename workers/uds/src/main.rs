@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec, StreamSpec};
 use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
-use middlemark_sockets::SocketSession;
+use middlemark_sockets::{SocketSession, accept_queues};
 use socket2::SockAddr;
 
 use crate::family::Uds;
@@ -28,6 +28,10 @@ impl Middleware for Worker {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         let family = Uds::new(spec, options);
         family.accept_folder()?;
+        // Its name fits, as that of a socket in it does.
+        if let Ok(here) = SockAddr::unix(&spec.rendezvous.folder) {
+            accept_queues(&family, spec, &here)?;
+        }
         spec.streams
             .iter()
             .try_for_each(|stream| family.accept_pattern(stream))?;

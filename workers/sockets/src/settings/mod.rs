@@ -2,12 +2,16 @@
 //!
 //! It reads them from a worker's options, applies them, and reads back what the kernel granted; a family adds its own.
 
+pub(crate) mod queue;
+
 use std::collections::BTreeMap;
 use std::io;
 
 use middlemark_contract::{Deliveries, Delivery, DeliveryDescription, LackingDelivery, OptionDescription};
 use middlemark_runtime::options::{Options, integer};
 use socket2::Socket;
+
+use queue::Buffered;
 
 /// No larger buffer is requested.
 const LARGEST_BUFFER_BYTES: i64 = 1 << 30;
@@ -66,6 +70,36 @@ impl Buffers {
             socket.set_send_buffer_size(bytes)?;
         }
         Ok(())
+    }
+
+    /// How large the buffers of a configured socket are, in the kernel's own count.
+    ///
+    /// # Errors
+    /// What can't be read back.
+    pub fn most(self, socket: &Socket) -> io::Result<Buffered> {
+        Ok(Buffered {
+            to_send: socket.send_buffer_size()?,
+            to_receive: Some(socket.recv_buffer_size()?),
+        })
+    }
+
+    /// The same where the kernel lets those buffers grow that no option sizes, up to these limits.
+    ///
+    /// # Errors
+    /// What can't be read back.
+    pub fn most_grown(self, socket: &Socket, limits: Buffered) -> io::Result<Buffered> {
+        let most = self.most(socket)?;
+        let to_receive = if self.receive_bytes.is_some() {
+            most.to_receive
+        } else {
+            limits.to_receive
+        };
+        let to_send = if self.send_bytes.is_some() {
+            most.to_send
+        } else {
+            limits.to_send
+        };
+        Ok(Buffered { to_send, to_receive })
     }
 
     /// What the kernel granted, in its own count (twice what was requested, for its bookkeeping).
