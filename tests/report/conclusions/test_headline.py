@@ -4,8 +4,10 @@ from pathlib import Path
 
 from behaviour import Behaviour
 from middlemark.analysis.run import analyse
+from middlemark.plan import NotApplicable
 from middlemark.report.conclusions.headline import Answer, answer, interval_words
 from middlemark.report.elements.labels import series_by_experiment
+from middlemark.report.elements.setting_words import distinguishing
 from middlemark.suite import Delivery
 from run_builder import build_run
 
@@ -17,12 +19,16 @@ workloads: [{workload: imu, windows: {window: 1 s}}]
 """
 
 
-def told(path: Path, suite: str = SUITE, **behaviours: Behaviour) -> Answer:
+def all_told(path: Path, suite: str = SUITE, **behaviours: Behaviour) -> list[Answer]:
     findings = analyse(build_run(path / "run", suite, behaviours))
-    (comparison,) = findings.comparisons
-    return answer(
-        comparison, series_by_experiment(findings.manifest, [each.experiment for each in findings.experiments])
-    )
+    who = series_by_experiment(findings.manifest, [each.experiment for each in findings.experiments])
+    varying = distinguishing(findings.comparisons)
+    return [answer(comparison, who, varying) for comparison in findings.comparisons]
+
+
+def told(path: Path, suite: str = SUITE, **behaviours: Behaviour) -> Answer:
+    (said,) = all_told(path, suite, **behaviours)
+    return said
 
 
 def test_the_winner_is_named_with_its_figure_its_lead_and_the_machines_limit(tmp_path: Path) -> None:
@@ -49,18 +55,28 @@ def test_equals_tie_and_neither_wins(tmp_path: Path) -> None:
     assert said.sentences[1] == "No other differs significantly from it."
 
 
-def test_a_headline_about_different_deliveries_says_so(tmp_path: Path) -> None:
-    fast = Behaviour(latency_ns=20_000, delivery=Delivery.OWN_THREAD)
-    said = told(tmp_path, fast=fast, slow=Behaviour(latency_ns=80_000))
-    assert said.headline == "fast has the lowest latency; deliveries differ"
-    assert said.sentences[-1] == "Deliveries differ: library_thread (slow); own_thread (fast)."
+def test_like_is_ranked_beside_like_and_each_delivery_has_an_answer_of_its_own(tmp_path: Path) -> None:
+    answers = all_told(
+        tmp_path,
+        called=Behaviour(latency_ns=80_000),
+        heard=Behaviour(latency_ns=40_000),
+        floor=Behaviour(latency_ns=10_000, library="none", delivery=Delivery.POLLING),
+        never=Behaviour(outcome=NotApplicable(capability="size_bytes", reason="too large")),
+        polling=Behaviour(latency_ns=20_000, delivery=Delivery.POLLING),
+    )
+    assert {said.load.split(", ")[-1]: said.headline for said in answers} == {
+        "delivery library thread": "heard has the lowest latency",
+        "delivery polling": "Only polling could be ranked beside the baselines",
+    }
+    by_delivery = {said.load.split(", ")[-1]: " ".join(said.sentences) for said in answers}
+    assert "floor" not in by_delivery["delivery library thread"]
+    assert "as the best baseline, floor" in by_delivery["delivery polling"]
 
 
-def test_a_baseline_of_another_delivery_is_told_below_the_headline(tmp_path: Path) -> None:
-    floor = Behaviour(latency_ns=10_000, library="none", delivery=Delivery.POLLING)
-    said = told(tmp_path, floor=floor, fast=Behaviour(latency_ns=20_000), slow=Behaviour(latency_ns=80_000))
-    assert said.headline == "fast has the lowest latency"
-    assert said.sentences[-1] == "Deliveries differ: polling (floor); all others library_thread."
+def test_who_alone_has_a_delivery_is_said_to_have_it(tmp_path: Path) -> None:
+    polling = Behaviour(delivery=Delivery.POLLING)
+    headlines = [said.headline for said in all_told(tmp_path, called=Behaviour(), polling=polling)]
+    assert headlines == ["Only called has the delivery library_thread", "Only polling has the delivery polling"]
 
 
 def test_a_single_candidate_has_the_lowest_of_nothing(tmp_path: Path) -> None:

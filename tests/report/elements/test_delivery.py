@@ -31,11 +31,10 @@ BEHAVIOURS = {"called": Behaviour(), "polling": Behaviour(delivery=Delivery.POLL
 def test_each_table_of_a_setting_tells_the_delivery_of_each_row(tmp_path: Path) -> None:
     findings = analyse(build_run(tmp_path / "run", SUITE, BEHAVIOURS))
     who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
-    (comparison,) = findings.comparisons
-    tables = (accounting_table, loss_table, outcome_table, outlier_table, process_table, rate_table)
-    for shown in (table(comparison, who) for table in tables):
-        assert shown.headings[1] == "delivery", shown.title
-        assert {row[0]: row[1] for row in shown.lines} == TOLD, shown.title
+    for table in (accounting_table, loss_table, outcome_table, outlier_table, process_table, rate_table):
+        shown = [table(comparison, who) for comparison in findings.comparisons]
+        assert {each.headings[1] for each in shown} == {"delivery"}, shown[0].title
+        assert {row[0]: row[1] for each in shown for row in each.lines} == TOLD, shown[0].title
 
 
 def test_searches_tell_their_delivery_in_words_only_where_they_differ(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ trials are not ranked, with the reason; `verdicts.ranking` has the test of a ran
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +30,8 @@ WITH_OPTIONS = ("middleware", "profile")
 """The factors that options go with: what differs in these is compared each with its own options."""
 CANDIDATE_FACTORS = (*WITH_OPTIONS, SIDE_FACTOR)
 """The factors that a ranking varies: its candidates differ in these, and in their options."""
+DELIVERY_FACTOR = "delivery"
+"""What no ranking mixes: where candidates of one setting have several in effect, each is a setting of its own."""
 _LONG_NS = 1_000_000_000_000
 """So long that rates below one a second can be distinguished."""
 
@@ -133,13 +136,39 @@ def criterion_of(stream: Stream) -> Criterion:
 
 
 def comparisons(findings: Iterable[ExperimentFindings]) -> tuple[Comparison, ...]:
-    """Group experiments by their settings and rank each group."""
-    groups: dict[Setting, list[ExperimentFindings]] = {}
+    """Group experiments by their settings, like deliveries beside like, and rank each group."""
+    mixed: dict[Setting, list[ExperimentFindings]] = {}
     for candidate in findings:
         for setting in _settings(candidate.experiment):
-            groups.setdefault(setting, []).append(candidate)
+            mixed.setdefault(setting, []).append(candidate)
+    groups = {like: members for setting, group in mixed.items() for like, members in _by_delivery(setting, group)}
     order = sorted(groups, key=lambda setting: _place(setting, groups[setting][0].experiment))
     return tuple(_comparison(setting, groups[setting]) for setting in order)
+
+
+def _by_delivery(
+    setting: Setting, group: Sequence[ExperimentFindings]
+) -> Iterator[tuple[Setting, Sequence[ExperimentFindings]]]:
+    """Each delivery in effect with those that have it, as a part of every latency is who calls the application.
+
+    What never ran has none, and stands with most of the others.
+    """
+    of_each = {candidate.experiment.id: _delivery(candidate) for candidate in group}
+    having = Counter(delivery for delivery in of_each.values() if delivery)
+    if len(having) < 2:
+        yield setting, group
+        return
+    usual = max(having, key=lambda delivery: (having[delivery], delivery))
+    for delivery in sorted(having):
+        members = [candidate for candidate in group if (of_each[candidate.experiment.id] or usual) == delivery]
+        factors = dict(setting.factors) | {DELIVERY_FACTOR: delivery}
+        yield replace(setting, factors=tuple(factors.items())), members
+
+
+def _delivery(candidate: ExperimentFindings) -> str:
+    """Empty where it never ran; runs from before it was recorded don't tell it."""
+    configuration = candidate.configuration
+    return (configuration.delivery or "unknown") if configuration.effective else ""
 
 
 def _place(setting: Setting, experiment: Experiment) -> tuple[str, int, int, str]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.compare.comparison import DELIVERY_FACTOR, Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.stats.intervals import APART, CONFIDENCE, coverage
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS
 from middlemark.analysis.verdicts.judge import Verdict, judge_difference
 from middlemark.report.elements.formatting import listed, times, unit_of
-from middlemark.report.elements.labels import DIFFER, Series, differing_deliveries
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.setting_words import describe_load
 from middlemark.report.elements.tables import estimate_cell
 from middlemark.report.traffic.faults import fault_sentence
@@ -49,19 +49,17 @@ def answer(comparison: Comparison, series_of: Mapping[str, Series], varying: fro
     first = [candidate for candidate in field if not any(comparison.is_behind(candidate, other) for other in field)]
     best, tied = first[0], first[1:]
     winners = tuple(series_of[candidate.experiment.id] for candidate in (best, *tied))
-    differ = DIFFER if differing_deliveries(field, series_of) else ""
     parts = [
         _figure(comparison, best, winners),
         _lead(comparison, best, field, series_of),
         _limit(comparison, best, series_of),
         fault_sentence(best, comparison, series_of[best.experiment.id].label) if comparison.faulty else "",
-        differing_deliveries(ranked, series_of),
     ]
     return Answer(
         comparison.setting.workload,
         load,
         winners,
-        _headline(comparison, best, winners, is_alone=len(field) == 1) + differ,
+        _headline(comparison, best, winners, is_alone=len(field) == 1),
         tuple(sentence for sentence in parts if sentence),
     )
 
@@ -69,7 +67,7 @@ def answer(comparison: Comparison, series_of: Mapping[str, Series], varying: fro
 def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...], *, is_alone: bool) -> str:
     if is_alone:
         beside = " beside the baselines" if len(comparison.ranked) > 1 else ""
-        rankable = "could be ranked" if len(comparison.experiments) > 1 else "was measured"
+        rankable = "could be ranked" if len(comparison.experiments) > 1 else _alone(comparison)
         return f"Only {winners[0].label} {rankable}{beside}"
     quality = {
         "round_trip": "the shortest round trip",
@@ -84,6 +82,11 @@ def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[S
         trials = plural(best.n_valid, "trial")
         return f"{winners[0].label} has {distinction} of {len(winners)}, but {trials} of each can't decide"
     return f"{listed([series.label for series in winners])} tie for {distinction}"
+
+
+def _alone(comparison: Comparison) -> str:
+    delivery = dict(comparison.setting.factors).get(DELIVERY_FACTOR)
+    return f"has the delivery {delivery}" if delivery else "was measured"
 
 
 def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...]) -> str:

@@ -25,7 +25,7 @@ from middlemark.report.elements.formatting import (
     thousands,
     unit_of,
 )
-from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell, differing_deliveries
+from middlemark.report.elements.labels import DELIVERY, Series, delivery_cell
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,
@@ -93,8 +93,6 @@ class Ranking:
     columns: tuple[RankingColumn, ...]
     """Beside the rank and the middleware; the first is what is ranked by."""
     lines: tuple[Line, ...]
-    deliveries: str
-    """In a sentence, who of the ranked has which delivery; empty where all have the same."""
 
     @property
     def ranked_by(self) -> str:
@@ -118,7 +116,7 @@ def ranking_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Ra
     """Every experiment of a comparison, the ranked ones first."""
     extremes = _extremes([_span(comparison, candidate) for candidate in comparison.experiments])
     lines = tuple(_line(comparison, candidate, series_of, extremes) for candidate in comparison.experiments)
-    return Ranking(_columns(comparison), lines, differing_deliveries(comparison.ranked, series_of))
+    return Ranking(_columns(comparison), lines)
 
 
 def _columns(comparison: Comparison) -> tuple[RankingColumn, ...]:
@@ -169,7 +167,7 @@ def ranking_as_table(ranking: Ranking, detail: str) -> Table:
         "Ranking",
         columns,
         rows,
-        " ".join([caption, *([ranking.deliveries] if ranking.deliveries else []), *unranked]),
+        " ".join([caption, *unranked]),
         detail,
     )
 

@@ -27,7 +27,7 @@ from middlemark.report.elements.formatting import (
     interval,
     size,
 )
-from middlemark.report.elements.labels import Series, differing_deliveries, n_words
+from middlemark.report.elements.labels import Series, n_words
 from middlemark.report.elements.tables import Column, MetricColumn, Table, estimate_cell, named, values
 from middlemark.report.traffic.bars import StackedBars
 
@@ -101,9 +101,7 @@ def path_charts(comparison: Comparison, series_of: Mapping[str, Series]) -> list
         candidate.estimate(comparison.setting.subject, "path_typical_whole_ns") for candidate in comparison.experiments
     ]
     doubts = (f"{words}." for words in path_doubts(comparison, series_of))
-    words = " ".join(
-        filter(None, [n_words(estimates), differing_deliveries(comparison.experiments, series_of), *doubts])
-    )
+    words = " ".join(filter(None, [n_words(estimates), *doubts]))
     times, shares = drawn.lengths("µs of one-way time"), drawn.shares("share of one-way time")
     return [
         Chart("kernelpath", "Where the time goes", f"{TYPICAL} {words}", description, times),

@@ -15,7 +15,7 @@ from middlemark.analysis.metrics.resources import LEAST_SPAN_S
 from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table, processes_with
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, short
 from middlemark.report.elements.formatting import MEBIBYTES, Unit
-from middlemark.report.elements.labels import Series, differing_deliveries
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import Column, Table, estimate_cell, named, value_cell, values
 from middlemark.suite.metrics import Key, process_subject
 from middlemark.suite.yaml.quantity import plural
@@ -98,8 +98,8 @@ def memory_chart(sampled: Comparison, series_of: Mapping[str, Series]) -> Chart 
         caption=(
             "Resident memory of each process with its child processes, sampled ten times a second; from the first "
             "valid trial of each middleware whose resources were sampled, n = 1 trial each. The middleware is "
-            f"initialised before the window begins. {differing_deliveries(drawn, series_of)}"
-        ).rstrip(),
+            "initialised before the window begins."
+        ),
         description="A line for each process over the trial's time; the table Memory has the values of the window.",
         spec=finished(lines, height=220, rows=rows),
     )

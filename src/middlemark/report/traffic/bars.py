@@ -33,7 +33,7 @@ from middlemark.report.elements.chart import (
     with_rows,
 )
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, PERCENT_OF_CORE, Unit
-from middlemark.report.elements.labels import Series, differing_deliveries, n_trials
+from middlemark.report.elements.labels import Series, n_trials
 from middlemark.suite.metrics import TRIAL
 
 Row = Mapping[str, Any]
@@ -230,7 +230,7 @@ def bar_chart(comparison: Comparison, series_of: Mapping[str, Series], bars: Bar
     spanned = any(row["low"] is not None for row in rows)  # of a single trial there are no intervals
     drawing = _bars(drawn_by, bars.axis, logarithmic=bars.logarithmic, spanned=spanned)
     n = n_trials(measured.estimate(bars.subject, bars.metric) for measured in drawn)
-    caption = f"{bars.caption} {n} {differing_deliveries(drawn, series_of)}".rstrip()
+    caption = f"{bars.caption} {n}".rstrip()
     description = f"{bars.title} of each middleware, {bars.axis}."
     return Chart(bars.id, bars.title, caption, description, with_rows(drawing, scale, rows=rows))
 
