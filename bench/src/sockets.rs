@@ -16,7 +16,7 @@ use std::time::Duration;
 use middlemark_contract::Delivery;
 use middlemark_runtime::harness::{self, Flood};
 use middlemark_runtime::{Channel, MiddlewareError, Session, clock};
-use middlemark_sockets::{Family, Kind, SocketSession};
+use middlemark_sockets::{Buffered, Family, Kind, SocketSession};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::Figure;
@@ -103,6 +103,13 @@ impl Family for Loopback {
 
     fn granted(&self, _socket: &Socket) -> io::Result<BTreeMap<String, String>> {
         Ok(BTreeMap::new())
+    }
+
+    fn most_buffered(&self, socket: &Socket) -> io::Result<Buffered> {
+        Ok(Buffered {
+            to_send: socket.send_buffer_size()?,
+            to_receive: Some(socket.recv_buffer_size()?),
+        })
     }
 
     fn reports_absence_late(&self) -> bool {
