@@ -15,7 +15,7 @@ COMMANDS = sorted({(name(page), line) for page in PAGES for line in SHOWN.findal
 
 
 def test_commands_are_found_in_the_pages() -> None:
-    assert {"README.md", "CONTRIBUTING.md", "docs/guide/topologies.md"} <= {page for page, _ in COMMANDS}
+    assert {"README.md", "CONTRIBUTING.md", "docs/guide/hosts/topologies.md"} <= {page for page, _ in COMMANDS}
 
 
 @pytest.mark.parametrize(("page", "line"), COMMANDS)

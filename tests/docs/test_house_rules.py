@@ -27,9 +27,7 @@ LARGER_FOLDERS = {
     ".": "tools look for their files there",
     "tests": "the folders of the source, and those of the whole",
     "workers": "one for each middleware, and what they share",
-    "docs/guide": "one page for each thing that a suite can request",
     "docs/middlewares": "one page for each middleware",
-    "src/middlemark/suite/shipped/suites": "one file for each suite that ships",
     "tests/golden/*/trials": "stored runs: one for each trial",
 }
 """Those that may have more entries, and why."""

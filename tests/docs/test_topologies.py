@@ -14,7 +14,7 @@ from pages import ROOT, blocks, text
 @pytest.mark.parametrize("name", ["D1-1", "routed-3"])
 def test_a_drawing_that_is_shown_is_what_is_drawn(name: str) -> None:
     (topology,) = load_topologies(name)
-    assert f"{drawn(topology).plain}\n" in blocks(ROOT / "docs/guide/topologies.md", "text")
+    assert f"{drawn(topology).plain}\n" in blocks(ROOT / "docs/guide/hosts/topologies.md", "text")
 
 
 def test_every_suite_that_ships_is_told_of() -> None:
