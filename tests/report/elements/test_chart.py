@@ -4,7 +4,7 @@ import pytest
 from altair.utils import schemapi
 
 from middlemark.report.elements.labels import series_by_experiment
-from middlemark.report.output.html import sections_of
+from middlemark.report.output.section import sections_of
 from shared_runs import SharedRuns
 
 

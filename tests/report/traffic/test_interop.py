@@ -7,7 +7,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import MissingPath, NoCommunication
 from middlemark.report.elements.labels import series_by_experiment
-from middlemark.report.output.html import sections_of
+from middlemark.report.output.section import sections_of
 from middlemark.report.traffic.interop import pair_cost_table, pair_table
 from run_builder import build_run
 

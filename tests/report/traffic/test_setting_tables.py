@@ -7,7 +7,7 @@ import pytest
 from behaviour import MS, Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
-from middlemark.report.output.html import sections_of
+from middlemark.report.output.section import sections_of
 from middlemark.report.traffic import setting_tables
 from middlemark.report.traffic.setting_tables import first_message_table
 from middlemark.suite import Dimension

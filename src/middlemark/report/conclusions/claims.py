@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from rich import box
 from rich.console import Console
-from rich.table import Table as Grid
 from rich.text import Text
 
 from middlemark.analysis.decisions.claim_tests import ClaimTest, Effect, Part, Scale
@@ -23,6 +21,7 @@ from middlemark.plan.schedule import is_search
 from middlemark.report.conclusions.comparison import UNITS, json_values, points
 from middlemark.report.elements.formatting import PERCENT, times
 from middlemark.report.elements.tables import Table, named, sentences, table, values
+from middlemark.report.elements.terminal_tables import grid
 from middlemark.suite import Dimension
 from middlemark.suite.claims.claim import STREAM
 from middlemark.suite.yaml.quantity import plural
@@ -147,9 +146,7 @@ def headline(judged: Sequence[JudgedClaim]) -> str:
 
 def print_claims(judged: Sequence[JudgedClaim], console: Console) -> None:
     """A line a claim, and under it those of its parts where it has several."""
-    table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for heading in ("", "claim", "effect (95 %)", "n"):
-        table.add_column(heading, overflow="fold")
+    table = grid("", "claim", "effect (95 %)", "n")
     for shown in claims_shown(judged):
         for line, style in ((shown.line, "bold"), *((part, "dim") for part in shown.parts)):
             words = Text(line.text, style if shown.parts else "")

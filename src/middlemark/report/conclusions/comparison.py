@@ -11,9 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from middlemark.analysis.compare.metrics import MetricComparison
@@ -42,6 +40,7 @@ from middlemark.report.elements.formatting import (
 from middlemark.report.elements.labels import deliveries_of, delivery_cell
 from middlemark.report.elements.setting_words import setting_words, stream_beside
 from middlemark.report.elements.tables import estimate_cell
+from middlemark.report.elements.terminal_tables import grid
 from middlemark.report.internals.machines import across_words
 from middlemark.suite import Dimension
 from middlemark.suite.metrics import Metric
@@ -155,7 +154,7 @@ def print_compared(all_compared: Sequence[MetricComparison], margin: float, cons
     for pair, group in groupby(all_compared, key=lambda cells: cells.pair):
         console.print()
         console.print(Text(f"{pair.names[1]} compared with {pair.names[0]}, {setting_words(pair.setting)}", "bold"))
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+        table = grid()
         table.add_column("", no_wrap=True)
         for heading in (*pair.names, f"{pair.names[1]} /\n{pair.names[0]}"):
             table.add_column(heading, justify="right", overflow="fold")
@@ -245,7 +244,7 @@ def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, 
 
 def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> None:
     """One line a metric, then what it says of all."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table = grid()
     table.add_column("", no_wrap=True)
     for heading in ("comparisons", "differences", "rate, 95 % interval"):
         table.add_column(heading, justify="right")

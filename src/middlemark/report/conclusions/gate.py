@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from middlemark.analysis.compare.pairing import Pairs
@@ -23,6 +21,7 @@ from middlemark.report.conclusions.comparison import pair_deliveries, row, unit_
 from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.plain_text import markdown_text, plain_text
 from middlemark.report.elements.setting_words import setting_words, stream_beside
+from middlemark.report.elements.terminal_tables import grid
 from middlemark.suite.yaml.quantity import plural
 
 _STYLES = {Judgement.REFUTED: "bold red", Judgement.HOLDS: "green", Judgement.UNDECIDED: "yellow"}
@@ -79,7 +78,7 @@ def print_gated(conditions: Sequence[JudgedCondition], console: Console) -> None
         of_setting = list(group)
         console.print()
         console.print(Text(setting, "bold"))
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+        table = grid()
         for heading in _HEADINGS:
             table.add_column(heading, overflow="fold", no_wrap=heading in {"", "fails if"})
         for condition in of_setting:

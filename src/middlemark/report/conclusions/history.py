@@ -9,15 +9,14 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from middlemark.analysis.compare.history import Change, History
 from middlemark.report.conclusions.comparison import unit_of
 from middlemark.report.elements.formatting import factor
 from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words, stream_beside
+from middlemark.report.elements.terminal_tables import grid
 from middlemark.suite.metrics import Metric
 from middlemark.suite.yaml.quantity import plural
 
@@ -100,7 +99,7 @@ def print_history(listed: Sequence[Setting], metric: Metric, console: Console) -
     for setting in listed:
         console.print()
         console.print(Text(f"{metric.name}, {setting.words}", "bold"))
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+        table = grid()
         table.add_column("", no_wrap=True)
         for heading in ("runs", f"first, {unit.name}", f"newest, {unit.name}"):
             table.add_column(heading, justify="right")

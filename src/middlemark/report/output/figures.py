@@ -1,6 +1,6 @@
 """The charts and tables of a report as files of their own, for papers and slides.
 
-`html` says which there are; each chart stands without the page: with its legend, its title and plain colours. It
+`section` and `html` say which there are; each chart stands without the page: with its legend, its title and plain colours. It
 computes nothing, and captions go into a file beside the charts.
 """
 
@@ -33,7 +33,8 @@ from middlemark.report.elements.tables import Table
 from middlemark.report.internals.configuration import topology_table
 from middlemark.report.internals.wire import overhead_table
 from middlemark.report.output.formats import ReportFormat
-from middlemark.report.output.html import Section, charts_of_run, sections_of
+from middlemark.report.output.html import charts_of_run
+from middlemark.report.output.section import Section, sections_of
 from middlemark.report.traffic.capacity import capacity_table
 from middlemark.report.traffic.growth import growth_tables
 from middlemark.results.files import file_name, write_bytes, write_text

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import fill, wrap
 
-from rich import box
 from rich.console import Console
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -30,9 +28,10 @@ from middlemark.report.conclusions.recommendation import Recommendation, recomme
 from middlemark.report.conclusions.recommendation_tables import READING as MARGINS
 from middlemark.report.conclusions.warnings import outcome_counts, uncounted, warned_of
 from middlemark.report.elements.formatting import ABSENT
-from middlemark.report.elements.labels import DELIVERY, Series, series_by_experiment
+from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.setting_words import distinguishing
-from middlemark.report.elements.tables import Cell, Column, Holds, Table, value_cell
+from middlemark.report.elements.tables import value_cell
+from middlemark.report.elements.terminal_tables import WIDE, cell_text, grid, heading_lines, print_table
 from middlemark.report.internals.chains import lines_of_chain
 from middlemark.report.internals.configuration import load_words
 from middlemark.report.internals.machines import machine_lines
@@ -48,12 +47,6 @@ from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 from middlemark.suite.yaml.quantity import plural
 
-WIDE = 100
-"""Columns of a terminal that has room for the percentile from the intended send; the page always has it."""
-HEADING_WIDTH = 17
-"""Characters in a line of a heading over values."""
-REASON_WIDTH = 12
-"""Characters in a line of the reason in a missing value's place."""
 READING = (
     "Medians of trials with their confidence intervals below; *: pooled over all trials' samples. A rank is an "
     "interval, from the best to the worst rank that the trials allow; all ranks of a table hold together with 95 %. "
@@ -85,7 +78,7 @@ def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], c
     _print_lines("How latency grows with size", scaling_lines(findings), console)
     for grown in growth_tables(findings, series_of):
         console.print(Text(f"\n{grown.title}", "bold"))
-        _print_table(grown, console)
+        print_table(grown, console)
     _print_lines("Spread over trials", spread_lines(findings, series_of), console)
     _print_lines("Enough trials", stop_lines(findings, series_of), console)
     if claims := judge_own_claims(findings):
@@ -98,7 +91,7 @@ def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], c
 def _print_digest(whole: Digest | None, console: Console) -> None:
     if whole is not None:
         console.print(Text(f"\n{whole.table.title}", "bold"))
-        _print_table(whole.table, console)
+        print_table(whole.table, console)
         console.print(Text(whole.sentence))
 
 
@@ -107,7 +100,7 @@ def print_recommendation(advice: Recommendation, console: Console) -> None:
     console.print()
     console.print(Text.assemble((advice.application, "bold"), (f"  {advice.demand}", "dim")))
     if advice.fitting is not None:
-        _print_table(advice.fitting, console)
+        print_table(advice.fitting, console)
     for label, reason in advice.others:
         _print_line(Text.assemble((label, ""), (f": {reason}", "dim")), console)
     console.print(Text.assemble((f"{advice.headline}. ", "bold"), " ".join(advice.sentences)))
@@ -120,7 +113,7 @@ def print_over_settings(compared: Sequence[OverSettings], console: Console) -> N
     if means.rows:
         console.print()
         console.print(Text(means.title, "bold"))
-        _print_table(means, console)
+        print_table(means, console)
         console.print(Text(means.caption, "dim"))
 
 
@@ -158,21 +151,21 @@ def _print_comparison(
 
 def _print_ranking(ranking: Ranking, console: Console) -> None:
     """The lines that have a rank; those that have none are printed below with the reason."""
-    grid = _ranking_grid(ranking, {Terminal.NEVER})
+    rows = _ranking_grid(ranking, {Terminal.NEVER})
     unbounded = console.options.update(max_width=10 * WIDE)
-    if console.width < max(WIDE, Measurement.get(console, unbounded, grid).maximum):
-        grid = _ranking_grid(ranking, {Terminal.NEVER, Terminal.WHERE_WIDE})
-    if grid.row_count:
-        console.print(grid)
+    if console.width < max(WIDE, Measurement.get(console, unbounded, rows).maximum):
+        rows = _ranking_grid(ranking, {Terminal.NEVER, Terminal.WHERE_WIDE})
+    if rows.row_count:
+        console.print(rows)
 
 
 def _ranking_grid(ranking: Ranking, left_out: set[Terminal]) -> Grid:
     columns = [column for column in ranking.columns if column.in_terminal not in left_out]
-    grid = _grid()
-    grid.add_column("", justify="right", no_wrap=True)
-    grid.add_column("middleware", min_width=14)
+    rows = grid()
+    rows.add_column("", justify="right", no_wrap=True)
+    rows.add_column("middleware", min_width=14)
     for ranking_column in columns:
-        grid.add_column(_heading(ranking_column.brief), justify="right", no_wrap=True)
+        rows.add_column(heading_lines(ranking_column.brief), justify="right", no_wrap=True)
     for line in ranking.lines:
         if not line.unranked:
             name = Text.assemble(line.series.label, ("†" if line.series.baseline else "", "dim"))
@@ -185,15 +178,15 @@ def _ranking_grid(ranking: Ranking, left_out: set[Terminal]) -> Grid:
                 )
                 for place, column in enumerate(columns)
             )
-            grid.add_row(Text(line.rank, "bold"), name, *cells)
-    return grid
+            rows.add_row(Text(line.rank, "bold"), name, *cells)
+    return rows
 
 
 def _print_conditions(comparison: Comparison, series_of: Mapping[str, Series], console: Console) -> None:
     """The split of a chain, faults, pairs, links, routes and CPU load, where the setting has any."""
     shown = [make(comparison, series_of) for make in (fault_table, pair_table, pair_cost_table)]
     for table in (*lines_of_chain(comparison, series_of), *filter(None, shown)):
-        _print_table(table, console, table.title.lower())
+        print_table(table, console, table.title.lower())
     links = (*link_lines(comparison), *route_lines(comparison))
     conditions = (*flow_words(comparison, series_of), *timeline_words(comparison), *links)
     for line in (*machine_lines(comparison, series_of), *conditions):
@@ -210,47 +203,6 @@ def _print_observed(comparison: Comparison, series_of: Mapping[str, Series], con
         console.print(Text("observed from outside", "dim"))
     for line in lines:
         _print_line(Text(line, "dim"), console)
-
-
-def _print_table(shown: Table, console: Console, title: str = "") -> None:
-    """A table, with deliveries where there is room; its title stands over the first column or is printed above."""
-    if console.width < WIDE:
-        shown = shown.only([column for column in shown.columns if column is not DELIVERY])
-    grid = _grid()
-    for place, column in enumerate(shown.columns):
-        is_value = place > 0 and column.holds is Holds.VALUES
-        grid.add_column(
-            title if title and not place else _heading(column),
-            justify="right" if is_value else "left",
-            no_wrap=is_value,
-            overflow="fold",
-        )
-    for row in shown.rows:
-        grid.add_row(*map(cell_text, row))
-    console.print(grid)
-
-
-def _grid() -> Grid:
-    return Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-
-
-def _heading(column: Column) -> str:
-    """The name on several lines, and the unit below it."""
-    return "\n".join(
-        [*wrap(column.name, HEADING_WIDTH, break_long_words=False), *([column.unit] if column.unit else [])]
-    )
-
-
-def cell_text(cell: Cell, style: str = "") -> Text:
-    """A value with what belongs to it below; a missing value's reason on several lines."""
-    if cell.is_missing:
-        reason = cell.text.replace(" = ", "\u00a0=\u00a0")  # an equation stays on one line
-        return Text(fill(reason, REASON_WIDTH, break_long_words=False), "dim")
-    quantile = f"{cell.quantile} " if cell.quantile else ""
-    text = Text.assemble((quantile, "dim"), (f"{cell.text}{'*' if cell.is_pooled else ''}", style))
-    for below in (cell.clocks, cell.interval, cell.percent_of_whole):
-        text.append(f"\n{below}" if below else "", "dim")
-    return text
 
 
 def _print_outcomes(comparison: Comparison, series_of: Mapping[str, Series], console: Console) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich import box
 from rich.console import Console
-from rich.table import Table as Grid
 from rich.text import Text
 
 from middlemark.analysis.compare.published import Correlation
 from middlemark.analysis.decisions.paper_findings import JudgedExplanation, ReproducedPaper
 from middlemark.report.conclusions.claims import STYLES, as_data
 from middlemark.report.conclusions.comparison import json_values
+from middlemark.report.elements.terminal_tables import grid
 from middlemark.report.papers.tables import agreement_words, came_to, explained_by, headline, what_decides
 from middlemark.results.manifest import Reproduction
 from middlemark.suite.yaml.quantity import plural
@@ -20,10 +19,8 @@ from middlemark.suite.yaml.quantity import plural
 
 def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
     """A line a finding, and how far the values agree."""
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     explained = ("explained by",) if any(finding.explained for finding in reproduced.findings) else ()
-    for heading in ("", "", "finding", "claims", *explained):
-        grid.add_column(heading, overflow="fold")
+    rows = grid("", "", "finding", "claims", *explained)
     for finding in reproduced.findings:
         words = Text(finding.finding.says)
         if why := what_decides(finding):
@@ -31,8 +28,8 @@ def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
         verdict = Text(finding.judgement.value, STYLES[finding.judgement])
         number, claims = Text(str(finding.finding.finding)), Text(came_to(finding))
         cells = (number, verdict, words, claims, Text(explained_by(finding)))
-        grid.add_row(*cells[: len(grid.columns)])
-    console.print(grid)
+        rows.add_row(*cells[: len(rows.columns)])
+    console.print(rows)
     console.print(Text(headline(reproduced.findings), "bold"))
     for name, compared in reproduced.comparisons.items():
         console.print(Text(f"{name.replace('_', ' ')}: {agreement_words(compared)}"))

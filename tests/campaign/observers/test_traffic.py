@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.campaign.observers.marker import readable_headers
+from middlemark.campaign.observers.traffic import readable_headers
 
 TOKEN = 0xDEADBEEF
 HEADER = struct.Struct("<qqIIHHHBB")
