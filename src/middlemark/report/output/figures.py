@@ -1,7 +1,7 @@
 """The charts and tables of a report as files of their own, for papers and slides.
 
-`section` and `html` say which there are; each chart stands without the page: with its legend, its title and plain colours. It
-computes nothing, and captions go into a file beside the charts.
+`section` and `html` say which there are; each chart stands without the page: with its legend, its title and plain
+colours. It computes nothing, and captions go into a file beside the charts.
 """
 
 from __future__ import annotations
