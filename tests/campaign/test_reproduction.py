@@ -10,8 +10,10 @@ from middlemark.campaign import reproduction
 from middlemark.campaign.campaign import run_new
 from middlemark.campaign.reproduction import plan_paper, reproduce_new, resume_paper
 from middlemark.errors import StoreError
+from middlemark.plan import Valid
 from middlemark.results.manifest import Reproduction
 from middlemark.results.progress import Event, TrialFinished
+from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import ReproductionFolder, RunFolder
 from middlemark.suite import Inventory, Machine
 from middlemark.suite.papers import Extent, LoadedPaper, load_paper
@@ -99,7 +101,7 @@ def test_the_time_left_includes_the_suites_to_come(
 ) -> None:
     planned = plan_paper(paper, Extent.QUICK)
     planned = replace(planned, orders=dict.fromkeys(("messages", "elsewhere"), planned.orders["messages"]))
-    ended = TrialFinished(planned.trials[0], 1, "valid", "", None, 1.0, seconds_left=2.0)
+    ended = TrialFinished(TrialRecord(trial=planned.trials[0], outcome=Valid()), None, 1.0, seconds_left=2.0)
     monkeypatch.setattr(reproduction, "run_new", lambda _path, _order, observer: observer.observe(ended))
     told = TimeLeft()
     reproduce_new(tmp_path / "out", planned, told)

@@ -73,18 +73,7 @@ class Progress:
 
     def trial_finished(self, finished: FinishedTrial, took_ns: int, left_s: float) -> None:
         """It is stored."""
-        record = finished.record
-        self.observer.observe(
-            TrialFinished(
-                trial=record.trial,
-                attempt=record.attempt,
-                outcome=record.outcome.kind,
-                detail=record.outcome.detail,
-                headline=finished.headline,
-                seconds=took_ns / 1e9,
-                seconds_left=left_s,
-            )
-        )
+        self.observer.observe(TrialFinished(finished.record, finished.metrics, took_ns / 1e9, left_s))
 
     def _fixed_cost_ns(self) -> int:
         n = self._n_fixed_costs

@@ -5,7 +5,7 @@ Which points there are is `matrix`'s question; addresses and seeds are left to t
 
 from dataclasses import dataclass
 
-from middlemark.plan.application import Pair
+from middlemark.plan.application import Pair, ends_of, with_endpoints
 from middlemark.plan.experiment import (
     CaptureBounds,
     Conditions,
@@ -27,7 +27,6 @@ from middlemark.plan.streams import (
     Stream,
     StreamQos,
 )
-from middlemark.plan.topology.endpoints import ends_of, with_endpoints
 from middlemark.plan.topology.topology import (
     link_and_host_factors,
     planned_hosts,

@@ -11,20 +11,19 @@ from pathlib import Path
 from typing import Protocol
 
 from middlemark.plan import Trial
+from middlemark.results.record import TrialRecord
 
 
 @dataclass(frozen=True)
-class Headline:
-    """The first metrics of a trial, for the eye while the campaign runs; the report computes its own."""
+class LiveMetrics:
+    """The first metrics of a trial, for the eye while the campaign runs; the report has its own."""
 
     first_message_ns: int | None
     """From T0 to the last of the first messages."""
     latency_median_ns: float | None
     """One way, from the actual send; for a ping-pong the round trip."""
-    latency_p99_ns: float | None
-    """None where fewer than ten samples lie beyond it."""
     round_trip: bool
-    """Whether the two above are round trips."""
+    """Whether that is a round trip."""
     sent: int
     received: int
 
@@ -74,14 +73,9 @@ class StepReached:
 class TrialFinished:
     """A trial is stored."""
 
-    trial: Trial
-    attempt: int
-    """Its last one."""
-    outcome: str
-    """The kind of its outcome: `valid`, `invalid`, `no_communication`, `not_applicable`, `failed`, `timed_out`."""
-    detail: str
-    """The outcome's reason in one sentence; empty for `valid`."""
-    headline: Headline | None
+    record: TrialRecord
+    """Of its last attempt."""
+    metrics: LiveMetrics | None
     """None where nothing was measured."""
     seconds: float
     """How long it took, attempts together."""

@@ -5,22 +5,22 @@ from pathlib import Path
 
 from rich.console import Console
 
-from middlemark.plan import Trial
+from middlemark.plan import NotApplicable, Outcome, Trial, Valid
 from middlemark.report.output.live import live
 from middlemark.results.progress import (
     CampaignFinished,
     CampaignStarted,
-    Headline,
+    LiveMetrics,
     StepReached,
     TrialFinished,
     TrialStarted,
 )
+from middlemark.results.record import TrialRecord
 from planned_experiments import experiments, suite
 
-HEADLINE = Headline(
+METRICS = LiveMetrics(
     first_message_ns=40_000_000,
     latency_median_ns=52_000.0,
-    latency_p99_ns=None,
     round_trip=False,
     sent=400,
     received=399,
@@ -32,16 +32,8 @@ def planned(middleware: str, number: int, profile: str = "default") -> Trial:
     return Trial(id=f"{number}-{experiment.id}", number=number, block=1, seed=0, experiment=experiment)
 
 
-def finished(middleware: str, number: int, outcome: str = "valid") -> TrialFinished:
-    return TrialFinished(
-        trial=planned(middleware, number),
-        attempt=1,
-        outcome=outcome,
-        detail="" if outcome == "valid" else "too large",
-        headline=HEADLINE if outcome == "valid" else None,
-        seconds=3.0,
-        seconds_left=83.0,
-    )
+def finished(trial: Trial, outcome: Outcome, metrics: LiveMetrics | None = None) -> TrialFinished:
+    return TrialFinished(TrialRecord(trial=trial, outcome=outcome), metrics, seconds=3.0, seconds_left=83.0)
 
 
 def watched(*, terminal: bool) -> str:
@@ -51,8 +43,9 @@ def watched(*, terminal: bool) -> str:
         begun = planned("fast", 2, "tuned")
         view.observe(TrialStarted(begun, attempt=2))
         view.observe(StepReached(begun, step="measuring", seconds=2.0))
-        view.observe(finished("fast", 2))
-        view.observe(finished("unable", 3, "not_applicable"))
+        view.observe(finished(planned("fast", 2), Valid(), METRICS))
+        refused = NotApplicable(capability="payload", reason="too large")
+        view.observe(finished(planned("unable", 3), refused))
         view.observe(CampaignFinished(Path("runs/x"), interrupted=False, outcomes={"valid": 2, "not_applicable": 1}))
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
@@ -76,5 +69,5 @@ def test_without_a_terminal_each_finished_trial_is_a_line() -> None:
     lines = watched(terminal=False).splitlines()
     assert lines[0] == "quick: 4 trials, 1 stored already"
     assert "fast imu: median latency 52.0 µs, first message 40.0 ms, 399 of 400 received" in lines[1]
-    assert "unable imu: not applicable: too large" in lines[2]
+    assert "unable imu: not applicable: payload: too large" in lines[2]
     assert len(lines) == 4

@@ -25,7 +25,7 @@ from middlemark.results.counts import (
     PublisherCounts,
     SubscriberCounts,
 )
-from middlemark.results.progress import Headline
+from middlemark.results.progress import LiveMetrics
 from middlemark.results.record import Effective, Resources, ServiceConfiguration, TrialRecord
 from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
@@ -38,7 +38,7 @@ class FinishedTrial:
     """A trial's record, with its first metrics for the eye."""
 
     record: TrialRecord
-    headline: Headline | None = None
+    metrics: LiveMetrics | None = None
     """None of a trial that left no samples, or whose accounting does not add up."""
 
 
@@ -67,7 +67,7 @@ def judged_record(lifecycle: Lifecycle, received: Frame, bounds: Disturbance, at
 def with_metrics(record: TrialRecord, metrics: TrialMetrics) -> FinishedTrial:
     """The result of a trial that was measured: what a reader must know beside its metrics, and the first of these."""
     warned = record.model_copy(update={"warnings": validity.cautions(record, metrics)})
-    return FinishedTrial(warned, validity.headline(record, metrics))
+    return FinishedTrial(warned, validity.live_metrics(record, metrics))
 
 
 def leftovers(lifecycle: Lifecycle) -> list[InvalidReason]:

@@ -12,7 +12,7 @@ from middlemark.analysis.metrics.accounting import accountable, contradictions
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.analysis.stats.quantiles import Measured, WithinClocks, bound_words
 from middlemark.plan import Caution, InvalidKind, InvalidReason, WarningKind
-from middlemark.results.progress import Headline
+from middlemark.results.progress import LiveMetrics
 from middlemark.results.record import LinkMeasured, TrialRecord
 from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
@@ -94,16 +94,15 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
     return tuple(Caution(kind=kind, text=text[0], remedy=text[1]) for kind, text in texts.items() if text)
 
 
-def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
+def live_metrics(record: TrialRecord, metrics: TrialMetrics) -> LiveMetrics:
     """The first metrics, of the first stream."""
     stream = record.trial.experiment.streams[0]
     round_trip = stream.pattern.has_answers
     kind = Distribution.ROUND_TRIP if round_trip else Distribution.LATENCY_FROM_SEND
     first_message_ns = _value(metrics, TRIAL, "first_message_ns")
-    return Headline(
+    return LiveMetrics(
         first_message_ns=None if first_message_ns is None else int(first_message_ns),
         latency_median_ns=_value(metrics, stream_subject(stream.name), quantile_metric(kind, "p50")),
-        latency_p99_ns=_value(metrics, stream_subject(stream.name), quantile_metric(kind, "p99")),
         round_trip=round_trip,
         sent=sum(flow.sent for flow in metrics.flows),
         received=sum(flow.received for flow in metrics.flows),

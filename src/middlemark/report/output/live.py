@@ -25,7 +25,7 @@ from middlemark.results.progress import (
     CampaignFinished,
     CampaignStarted,
     Event,
-    Headline,
+    LiveMetrics,
     Observer,
     StepReached,
     TrialFinished,
@@ -55,13 +55,12 @@ def live(console: Console) -> Iterator[Observer]:
 class Cell:
     """What is known so far of one middleware under one workload."""
 
-    headlines: list[Headline] = field(default_factory=list)
+    metrics: list[LiveMetrics] = field(default_factory=list)
     outcome: str = ""
-    detail: str = ""
 
     def text(self) -> Text:
         """The median so far and the number of trials, or the outcome."""
-        medians = [headline.latency_median_ns for headline in self.headlines if headline.latency_median_ns is not None]
+        medians = [trial.latency_median_ns for trial in self.metrics if trial.latency_median_ns is not None]
         if not medians:
             return Text(self.outcome.replace("_", " "), OUTCOME_STYLE.get(self.outcome, "red"))
         shown = MICROSECONDS.write(median(medians))
@@ -104,11 +103,11 @@ class View:
     def _finish(self, event: TrialFinished) -> None:
         self.done += 1
         self.seconds_left = event.seconds_left
-        experiment = event.trial.experiment
+        experiment, outcome = event.record.trial.experiment, event.record.outcome.kind
         cell = self.cells.setdefault((_name(experiment), experiment.workload), Cell())
-        cell.outcome, cell.detail = event.outcome, event.detail
-        if event.outcome == "valid" and event.headline is not None:
-            cell.headlines.append(event.headline)
+        cell.outcome = outcome
+        if outcome == "valid" and event.metrics is not None:
+            cell.metrics.append(event.metrics)
 
     def renderable(self) -> RenderableType:
         """The whole view."""
@@ -119,7 +118,7 @@ class View:
             words = f"{_name(experiment)}  {experiment.workload}  {self.step}{attempt}"
             parts.append(Text(f"▸ {words}", "dim"))
         if self.cells:
-            parts.append(self._figures())
+            parts.append(self._medians())
         return Group(*parts)
 
     def _progress(self) -> Table:
@@ -129,7 +128,7 @@ class View:
         grid.add_row(bar, f"{self.done} of {plural(self.trials, 'trial')}", Text(left, "dim"))
         return grid
 
-    def _figures(self) -> Table:
+    def _medians(self) -> Table:
         workloads = sorted({workload for _, workload in self.cells})
         table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
         table.add_column("median so far, µs (trials)")
@@ -162,23 +161,24 @@ class Lines:
             self.console.print(_closing(event))
 
     def _line(self, event: TrialFinished) -> Text:
-        result = event.outcome.replace("_", " ") + (f": {event.detail}" if event.detail else "")
-        if event.outcome == "valid" and event.headline is not None:
-            result = _figures_of(event.headline)
+        trial, outcome = event.record.trial, event.record.outcome
+        result = outcome.kind.replace("_", " ") + (f": {outcome.detail}" if outcome.detail else "")
+        if outcome.kind == "valid" and event.metrics is not None:
+            result = _metrics_words(event.metrics)
         left = f", about {_clock(event.seconds_left)} left"
-        number, experiment = event.trial.number, event.trial.experiment
+        number, experiment = trial.number, trial.experiment
         return Text(f"[{number}/{self.trials}] {_name(experiment)} {experiment.workload}: {result}{left}")
 
 
-def _figures_of(headline: Headline) -> str:
-    kind = "round trip" if headline.round_trip else "latency"
+def _metrics_words(metrics: LiveMetrics) -> str:
+    kind = "round trip" if metrics.round_trip else "latency"
     parts = []
-    if headline.latency_median_ns is not None:
-        parts.append(f"median {kind} {MICROSECONDS.write(headline.latency_median_ns)} µs")
-    if headline.first_message_ns is not None:
-        parts.append(f"first message {MILLISECONDS.write(headline.first_message_ns)} ms")
-    if headline.sent:  # nothing where no application of the stream lived through the window
-        parts.append(f"{headline.received} of {headline.sent} received")
+    if metrics.latency_median_ns is not None:
+        parts.append(f"median {kind} {MICROSECONDS.write(metrics.latency_median_ns)} µs")
+    if metrics.first_message_ns is not None:
+        parts.append(f"first message {MILLISECONDS.write(metrics.first_message_ns)} ms")
+    if metrics.sent:  # nothing where no application of the stream lived through the window
+        parts.append(f"{metrics.received} of {metrics.sent} received")
     return ", ".join(parts)
 
 
