@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import secrets
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from left_behind import left_of
 from middlemark.worker import executables
 
 pytestmark = [
@@ -51,34 +51,9 @@ def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
         yield os.environ | {"XDG_STATE_HOME": str(tmp_path / "state"), "TMPDIR": folder}
 
 
-def machine(environment: dict[str, str], mark: str) -> dict[str, list[str]]:
-    """All that a campaign could leave behind whose names are drawn with the mark."""
-    own = re.compile(rf"mm\d\d{mark}|middlemark-awake-{mark}|{environment['TMPDIR']}")
-    mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
-    state = f"XDG_STATE_HOME={environment['XDG_STATE_HOME']}".encode()
-    listed = {
-        name: subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-        for name, command in {"links": ["ip", "-brief", "link"], "namespaces": ["ip", "netns"]}.items()
-    }
-    return listed | {
-        "processes": [path.name for path in Path("/proc").iterdir() if path.name.isdigit() and _is_of(path, state)],
-        "mounts": [mount for mount in mounts if own.search(mount)],
-        "temporary files": sorted(path.name for path in Path(environment["TMPDIR"]).iterdir()),
-        "cgroups": [folder for folder, _, _ in os.walk("/sys/fs/cgroup") if own.search(folder)],
-    }
-
-
-def _is_of(process: Path, state: bytes) -> bool:
-    try:
-        return state in (process / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
-
-
 def test_fifty_campaigns_killed_at_random_instants_leave_nothing(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "killed.yaml").write_text(SUITE)
     mark = secrets.token_hex(2)
-    before = machine(environment, mark)
     kills = subprocess.run(
         [sys.executable, SCRIPT, tmp_path / "killed.yaml", tmp_path, str(KILLS), str(LONGEST_S), mark],
         env=environment,
@@ -90,7 +65,7 @@ def test_fifty_campaigns_killed_at_random_instants_leave_nothing(tmp_path: Path,
     assert json.loads(kills.stdout)["leaving"] > KILLS / 2, "most were killed while there was something to remove"
     subprocess.run([*MIDDLEMARK, "clean"], env=environment, check=True, capture_output=True)
     deadline = time.monotonic() + 15
-    while (after := machine(environment, mark)) != before and time.monotonic() < deadline:
+    while (left := left_of(environment, mark)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert after == before
+    assert left == {}
     assert list(Path(environment["XDG_STATE_HOME"], "middlemark/ledgers").glob("*")) == []
