@@ -251,6 +251,15 @@ def test_no_communication_is_judged_by_outcomes(kind: str, judgement: Judgement)
     assert judge_claim(parse_claim("no communication[middleware=one]"), experiments).judgement is judgement
 
 
+def test_what_is_not_applicable_is_no_part_of_a_claim_and_is_counted() -> None:
+    first, *rest = EXPERIMENTS
+    experiments = [found(first, {}, "not_applicable"), *(found(each, {"loss": [0.0] * 4}) for each in rest)]
+    claim = judge_claim(parse_claim("no loss"), experiments)
+    assert (claim.judgement, len(claim.parts), claim.n_not_applicable) == (Judgement.HOLDS, len(rest), 1)
+    alone = judge_claim(parse_claim("no loss"), experiments[:1])
+    assert (alone.judgement, len(alone.parts), alone.n_not_applicable) == (Judgement.UNDECIDED, 1, 0)
+
+
 def test_trials_without_a_common_block_are_compared_all_the_same() -> None:
     def apart(each: Experiment) -> ExperimentFindings:
         whole = found(each, {"median(latency)": [faster(each) * scale for scale in (0.98, 1.0, 1.02)]})

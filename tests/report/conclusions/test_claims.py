@@ -35,7 +35,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
     return analyse(build_run(path, SUITE, BEHAVIOURS))
 
 
-def test_the_terminal_has_a_line_for_each_claim_and_each_part(findings: RunFindings) -> None:
+def test_the_terminal_has_a_line_for_each_claim_and_for_each_part_of_those_that_do_not_hold(findings: RunFindings) -> None:
     console = Console(file=StringIO(), width=150)
     print_claims(judge_own_claims(findings), console)
     assert isinstance(console.file, StringIO)
@@ -46,16 +46,14 @@ def test_the_terminal_has_a_line_for_each_claim_and_each_part(findings: RunFindi
             " ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
             " holds      median(latency)[middleware=one, size=1 kB] < median(latency)[middleware=two, size=1 kB]  0.51\u202f× (0.48 to 0.54)                3 blocks",
             " holds      median(latency)[middleware=two] / median(latency)[middleware=one] > 1.5                  holds in 2 of 2 parts",
-            " holds      middleware=two against one size=1 kB                                                     1.96\u202f× (1.85 to 2.1)                 3 blocks",
-            " holds      middleware=two against one size=100 B                                                    1.99\u202f× (1.74 to 2.3)                 3 blocks",
             " refuted    no loss                                                                                  holds in 2, refuted in 2 of 4 parts",
             " holds      middleware=one size=1 kB                                                                 0 % (0 to 1.2)                       3 trials",
             " holds      middleware=one size=100 B                                                                0 % (0 to 1.2)                       3 trials",
             " refuted    middleware=two size=1 kB                                                                 4.3 % (0.76 to 13)                   3 trials",
             " refuted    middleware=two size=100 B                                                                3.3 % (2 to 5.1)                     3 trials",
             " refuted    median(latency)[middleware=one] > 1 ms                                                   refuted in 2 of 2 parts",
-            " refuted    middleware=one size=1 kB                                                                 49.9 µs (48.4 to 51.6)               3 trials",
-            " refuted    middleware=one size=100 B                                                                50.5 µs (45.6 to 55.8)               3 trials",
+            " refuted    size=1 kB                                                                                49.9 µs (48.4 to 51.6)               3 trials",
+            " refuted    size=100 B                                                                               50.5 µs (45.6 to 55.8)               3 trials",
             " undecided  p9999(latency)[middleware=one, size=1 kB] < 1 s",
             "            too few samples (n = 300)",
             "",

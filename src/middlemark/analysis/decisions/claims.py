@@ -36,7 +36,12 @@ from middlemark.suite.metrics import Metric, metric_named
 
 
 def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
-    """All parts of a claim, each judged alone."""
+    """All parts of a claim, each judged alone; of what is not applicable only where nothing else is selected."""
+    applicable = [candidate for candidate in experiments if candidate.not_applicable is None]
+    return _parts(statement, applicable, confidence) or _parts(statement, experiments, confidence)
+
+
+def _parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
     match statement:
         case Comparison():
             return tuple(_comparisons(statement, experiments, confidence))
@@ -130,6 +135,8 @@ class JudgedClaim:
     """Why it is undecided, where no part gives the reason."""
     side: Side | None = None
     """The side that it is judged for; None where the run has no two sides, or the claim names the side itself."""
+    n_not_applicable: int = 0
+    """How many of the experiments that it selects are not applicable, and so no part of it."""
 
     def count(self, judgement: Judgement) -> int:
         """How many of its parts have this judgement."""
@@ -162,6 +169,18 @@ def judge_own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:
 
 def judge_claim(claim: Claim, experiments: Sequence[ExperimentFindings], *, n_parts: int | None = None) -> JudgedClaim:
     """Judges one claim; where it is one of several of a finding, `n_parts` is how many parts all of them have."""
+    judged = _judge_parts(claim, experiments, n_parts)
+    left_out = [candidate for candidate in experiments if candidate.not_applicable is not None]
+    judged_ones = {subject.experiment.id for part in judged.parts for subject in part.subjects}
+    n_left_out = sum(
+        candidate.experiment.id not in judged_ones
+        and any(is_selected(candidate.experiment, selection) for selection in claim.selections)
+        for candidate in left_out
+    )
+    return replace(judged, n_not_applicable=n_left_out)
+
+
+def _judge_parts(claim: Claim, experiments: Sequence[ExperimentFindings], n_parts: int | None) -> JudgedClaim:
     parts = claim_parts(claim.statement, experiments, CONFIDENCE)
     if not parts:
         return JudgedClaim(claim, Judgement.UNDECIDED, (), "the run has no experiment that this claim selects")

@@ -1,7 +1,7 @@
-"""ReasonedJudgement claims for the terminal, for the page, and as data.
+"""Judged claims for the terminal, for the page, and as data.
 
-A claim of one part has its effect beside it; one of several says in how many it holds, and each part has a line. It
-judges nothing: `analysis.decisions.claims` did.
+A claim of one part has its effect beside it; one of several says in how many it holds, and each part has a line
+(in the terminal only where the claim does not hold). It judges nothing: `analysis.decisions.claims` did.
 """
 
 from __future__ import annotations
@@ -74,15 +74,21 @@ def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
 def _claim_shown(claim: JudgedClaim) -> ClaimShown:
     if len(claim.parts) == 1:
         only = claim.parts[0]
-        return ClaimShown(_line(only, _text(claim), claim.reason or only.reason), ())
+        return ClaimShown(_line(only, _text(claim), _why(claim, claim.reason or only.reason)), ())
     came_to = [f"{judgement.value} in {claim.count(judgement)}" for judgement in Judgement if claim.count(judgement)]
     effect = f"{', '.join(came_to)} of {plural(len(claim.parts), 'part')}" if claim.parts else ""
     tests = dict.fromkeys(part.test.value for part in claim.parts if part.test is not ClaimTest.NONE)
-    line = Line(claim.judgement, _text(claim), effect, "", "; ".join(tests), claim.reason)
+    line = Line(claim.judgement, _text(claim), effect, "", "; ".join(tests), _why(claim, claim.reason))
     settings = _settings(claim.parts)
     return ClaimShown(
         line, tuple(_line(part, setting, part.reason) for part, setting in zip(claim.parts, settings, strict=True))
     )
+
+
+def _why(claim: JudgedClaim, reason: str) -> str:
+    n = claim.n_not_applicable
+    left_out = f"{plural(n, 'experiment')} that it selects {'is' if n == 1 else 'are'} not applicable" if n else ""
+    return "; ".join(words for words in (reason, left_out) if words)
 
 
 def _text(claim: JudgedClaim) -> str:
@@ -120,18 +126,26 @@ def _span(effect: Effect, dimension: Dimension) -> str:
 
 
 def _settings(parts: Sequence[Part]) -> list[str]:
-    """What tells each part from the others: the factors that vary among them, and the stream."""
-    varying = varying_factors([subject.experiment for part in parts for subject in part.subjects])
-    streams = {part.stream for part in parts}
-    return [_setting(part, varying, several_streams=len(streams) > 1) for part in parts]
+    """What tells each part from the others: the fewest factors that do, and the stream where it takes one."""
+    names = [*varying_factors([subject.experiment for part in parts for subject in part.subjects]), STREAM]
+    n_told_apart = _n_told_apart(parts, names)
+    # From the end: a workload says more than the size and the rate that come with it.
+    for name in reversed(names):
+        rest = [other for other in names if other != name]
+        if rest and _n_told_apart(parts, rest) == n_told_apart:
+            names = rest
+    return [" ".join(f"{name}={value}" for name in names if (value := _value(part, name))) for part in parts]
 
 
-def _setting(part: Part, varying: Sequence[str], *, several_streams: bool) -> str:
-    words = []
-    for name in varying:
-        values = list(dict.fromkeys(subject.experiment.factors.get(name, "none") for subject in part.subjects))
-        words.append(f"{name}={' against '.join(values) if len(values) < 3 else f'{values[0]} … {values[-1]}'}")
-    return " ".join([*words, *([f"{STREAM}={part.stream}"] if several_streams and part.stream else [])])
+def _n_told_apart(parts: Sequence[Part], names: Sequence[str]) -> int:
+    return len({tuple(_value(part, name) for name in names) for part in parts})
+
+
+def _value(part: Part, name: str) -> str:
+    if name == STREAM:
+        return part.stream or ""
+    values = list(dict.fromkeys(subject.experiment.factors.get(name, "none") for subject in part.subjects))
+    return " against ".join(values) if len(values) < 3 else f"{values[0]} … {values[-1]}"
 
 
 def headline(judged: Sequence[JudgedClaim]) -> str:
@@ -145,10 +159,11 @@ def headline(judged: Sequence[JudgedClaim]) -> str:
 
 
 def print_claims(judged: Sequence[JudgedClaim], console: Console) -> None:
-    """A line a claim, and under it those of its parts where it has several."""
+    """A line a claim, and under it those of its parts where it has several, unless all of them hold."""
     table = grid("", "claim", "effect (95 %)", "n")
     for shown in claims_shown(judged):
-        for line, style in ((shown.line, "bold"), *((part, "dim") for part in shown.parts)):
+        parts = () if shown.line.judgement is Judgement.HOLDS else shown.parts
+        for line, style in ((shown.line, "bold"), *((part, "dim") for part in parts)):
             words = Text(line.text, style if shown.parts else "")
             if line.why:
                 words.append(f"\n{line.why}", "dim")
@@ -165,6 +180,7 @@ def as_data(judged: Sequence[JudgedClaim]) -> list[dict[str, object]]:
             "side": claim.side,
             "judgement": claim.judgement.value,
             "reason": claim.reason or None,
+            "not_applicable": claim.n_not_applicable,
             "parts": [
                 {
                     "experiments": [subject.experiment.id for subject in part.subjects],

@@ -71,8 +71,9 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
 def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], console: Console) -> None:
     varying = distinguishing(findings.comparisons)
     answers = [answer(comparison, series_of, varying) for comparison in findings.comparisons]
+    told: set[tuple[str, str]] = set()
     for comparison, conclusion in zip(findings.comparisons, answers, strict=True):
-        _print_comparison(comparison, conclusion, series_of, console)
+        _print_comparison(comparison, conclusion, series_of, told, console)
     _print_digest(digest(findings.comparisons, answers, series_of) if len(answers) > CROWDED else None, console)
     _print_lines("Capacity", capacity_lines(findings.capacities, series_of), console)
     _print_lines("How latency grows with size", scaling_lines(findings), console)
@@ -132,7 +133,11 @@ def print_message_paths(findings: RunFindings, console: Console) -> None:
 
 
 def _print_comparison(
-    comparison: Comparison, conclusion: Answer, series_of: Mapping[str, Series], console: Console
+    comparison: Comparison,
+    conclusion: Answer,
+    series_of: Mapping[str, Series],
+    told: set[tuple[str, str]],
+    console: Console,
 ) -> None:
     console.print()
     console.print(Text.assemble((conclusion.workload, "bold"), (f"  {conclusion.load}", "dim")))
@@ -140,13 +145,23 @@ def _print_comparison(
     _print_ranking(ranking, console)
     if ranking.between_clocks:
         _print_line(Text(CLOCKS, "dim"), console)
-    for line in ranking.lines:
-        if line.unranked:
-            _print_line(Text.assemble((line.series.label, ""), (f": {line.unranked}", "dim")), console)
+    _print_unranked(ranking, told, console)
     _print_outcomes(comparison, series_of, console)
     _print_conditions(comparison, series_of, console)
     _print_observed(comparison, series_of, console)
     console.print(Text.assemble((f"{conclusion.headline}. ", "bold"), " ".join(conclusion.sentences)))
+
+
+def _print_unranked(ranking: Ranking, told: set[tuple[str, str]], console: Console) -> None:
+    """Each reason for no rank once; `told` are the names with their reasons that were printed with tables before."""
+    unranked = [(line.series.label, line.unranked) for line in ranking.lines if line.unranked]
+    for label, reason in unranked:
+        if (label, reason) not in told:
+            _print_line(Text.assemble((label, ""), (f": {reason}", "dim")), console)
+    again = [label for label, reason in unranked if (label, reason) in told]
+    if again:
+        _print_line(Text.assemble((", ".join(again), ""), (": no rank, for the reasons above", "dim")), console)
+    told.update(unranked)
 
 
 def _print_ranking(ranking: Ranking, console: Console) -> None:
