@@ -90,7 +90,7 @@ TOLD = {
     "stored_links": ("cut and paused", "kill of subscriber_0", "link down of host_1", "capture.pcapng"),
     "stored_capacity": ("48 kB", "not 72 kB (size)", "3 of 5 claims hold, 2 refuted", "Enough trials"),
     "stored_demand": (
-        "It is undecided whether any candidate meets all requirements of stored_demand",
+        "No candidate is shown to meet all requirements of stored_demand",
         "not applicable",
     ),
     "stored_sides": ("UDP sockets (default, base)", "base: no loss", "0 of 5 claims hold"),
@@ -102,7 +102,7 @@ WORDS = {
     "stored_pipeline": ("camera_to_actuator", "lidar_to_tracks", "perception"),
     "stored_links": ("cut and paused", "subscriber_0", "capture.pcapng", "10 Mbit/s", "Wireshark"),
     "stored_capacity": ("48 kB", "72 kB", "holds", "refuted", "median(latency)[middleware=udp, workload=imu]"),
-    "stored_demand": ("/cmd_vel", "It is undecided whether any candidate meets all requirements of stored_demand"),
+    "stored_demand": ("/cmd_vel", "No candidate is shown to meet all requirements of stored_demand"),
     "stored_sides": ("base", "head", "median(latency)[side=head]"),
     "stored_observers": ("Observations", "Kernel operations of a message", "The machine"),
 }

@@ -79,6 +79,7 @@ def recommended(fitness: Fitness, series_of: Mapping[str, Series]) -> Recommenda
         _baseline(first, fitness, series_of),
         _cheapest(fitness, series_of),
         *_never_late(first),
+        _decided_by_more(fitness),
         differing_deliveries((candidate.findings for candidate in fitness.fitting), series_of),
     ]
     return Recommendation(
@@ -119,7 +120,7 @@ def _headline(first: Sequence[Candidate], fitness: Fitness, series_of: Mapping[s
     names = [series_of[candidate.id].label for candidate in first]
     if not first:
         if fitness.undecided:
-            return f"It is undecided whether any candidate meets all requirements of {fitness.demand.application}"
+            return _none_shown(fitness, series_of)
         return f"No candidate meets all requirements of {fitness.demand.application}"
     if series_of[first[0].id].baseline:
         are = f"baseline {names[0]} is" if len(names) == 1 else f"baselines {listed(names)} are"
@@ -129,6 +130,31 @@ def _headline(first: Sequence[Candidate], fitness: Fitness, series_of: Mapping[s
         return f"{listed(names)} {meet} all requirements; without a required deadline they can't be ranked"
     return _most_to_spare(
         names, [candidate.findings for candidate in fitness.fitting if not series_of[candidate.id].baseline], series_of
+    )
+
+
+def _none_shown(fitness: Fitness, series_of: Mapping[str, Series]) -> str:
+    """Who is still to be considered: those that miss nothing; baselines only where there are no others."""
+    series = [series_of[candidate.id] for candidate in fitness.undecided]
+    names = [one.label for one in series if not one.baseline] or [one.label for one in series]
+    miss = "misses" if len(names) == 1 else "miss"
+    return (
+        f"No candidate is shown to meet all requirements of {fitness.demand.application}; "
+        f"{listed(names)} {miss} none that could be judged"
+    )
+
+
+def _decided_by_more(fitness: Fitness) -> str:
+    """What decides more, where nothing is shown to fit because too few messages were sent."""
+    if fitness.fitting or not fitness.undecided:
+        return ""
+    undecided = [check for candidate in fitness.undecided for check in candidate.of(Judgement.UNDECIDED)]
+    few = sum(bool(check.estimate and check.estimate.value is None and check.estimate.n_messages) for check in undecided)
+    if not few:
+        return ""
+    return (
+        f"{few} of {plural(len(undecided), 'undecided requirement')} have too few messages to judge: "
+        "a longer `window` in the application's file, or more trials (`--trials`), decide more of them."
     )
 
 
