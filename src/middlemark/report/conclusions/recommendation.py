@@ -149,7 +149,8 @@ def _decided_by_more(fitness: Fitness) -> str:
     if fitness.fitting or not fitness.undecided:
         return ""
     undecided = [check for candidate in fitness.undecided for check in candidate.of(Judgement.UNDECIDED)]
-    few = sum(bool(check.estimate and check.estimate.value is None and check.estimate.n_messages) for check in undecided)
+    estimates = [check.estimate for check in undecided]
+    few = sum(estimate is not None and estimate.value is None and estimate.n_messages > 0 for estimate in estimates)
     if not few:
         return ""
     return (
