@@ -35,7 +35,9 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
     return analyse(build_run(path, SUITE, BEHAVIOURS))
 
 
-def test_the_terminal_has_a_line_for_each_claim_and_for_each_part_of_those_that_do_not_hold(findings: RunFindings) -> None:
+def test_the_terminal_has_a_line_for_each_claim_and_for_each_part_of_those_that_do_not_hold(
+    findings: RunFindings,
+) -> None:
     console = Console(file=StringIO(), width=150)
     print_claims(judge_own_claims(findings), console)
     assert isinstance(console.file, StringIO)

@@ -94,7 +94,9 @@ def test_loss_beyond_what_is_allowed_is_told_with_both(tmp_path: Path) -> None:
 def test_what_can_not_be_told_is_neither_in_nor_out(tmp_path: Path) -> None:
     near = Behaviour(latency_ns=2.7 * MS, drift=0.2)
     found = judged(tmp_path, near=near)
-    assert found.headline == "No candidate is shown to meet all requirements of amr; near misses none that could be judged"
+    assert (
+        found.headline == "No candidate is shown to meet all requirements of amr; near misses none that could be judged"
+    )
     assert reasons(found)["near"].startswith("undecided: imu: 99 % of its messages take at most ")
 
 
