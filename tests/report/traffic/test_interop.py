@@ -8,7 +8,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import MissingPath, NoCommunication
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.section import sections_of
-from middlemark.report.traffic.interop import pair_cost_table, pair_table
+from middlemark.report.traffic.interop import pair_cost_table, pair_table, pairs_over_settings
 from run_builder import build_run
 
 SUITE = """
@@ -55,6 +55,18 @@ def test_a_pair_is_set_beside_each_of_its_middlewares_alone(tmp_path: Path) -> N
     assert shown is not None
     by_pair = {row[0]: row[2:] for row in shown.lines}
     assert [round(float(cell.split()[0])) for cell in by_pair["one → two"]] == [4, 2]
+
+
+def test_over_all_settings_it_is_counted_where_messages_came(tmp_path: Path) -> None:
+    behaviours = {"two_to_one": Behaviour(outcome=SILENT)} | dict.fromkeys(("one", "two", "one_to_two"), Behaviour())
+    suite = SUITE.replace("trials: 6", "trials: 2").replace("workload: imu,", "workload: imu, size: [100 B, 1 kB],")
+    findings = analyse(build_run(tmp_path / "run", suite, behaviours))
+    series_of = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    shown = pairs_over_settings(findings.comparisons, series_of)
+    assert shown is not None
+    assert shown.lines[0][1:] == ("2 of 2 (4 of 4 trials)", "2 of 2 (4 of 4 trials)")
+    assert shown.lines[1][1:] == ("0 of 2 (0 of 4 trials)", "2 of 2 (4 of 4 trials)")
+    assert pairs_over_settings(findings.comparisons[:1], series_of) is None
 
 
 def test_a_setting_without_pairs_has_no_such_tables(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Judged claims for the terminal, for the page, and as data.
 
 A claim of one part has its effect beside it; one of several says in how many it holds, and each part has a line
-(in the terminal only where the claim does not hold). It judges nothing: `analysis.decisions.claims` did.
+(in the terminal those that do not hold). It judges nothing: `analysis.decisions.claims` did.
 """
 
 from __future__ import annotations
@@ -53,6 +53,16 @@ class ClaimShown:
 
     line: Line
     parts: tuple[Line, ...]
+
+    @property
+    def holding(self) -> tuple[Line, ...]:
+        """The parts that hold, of which nobody reads fifty."""
+        return tuple(part for part in self.parts if part.judgement is Judgement.HOLDS)
+
+    @property
+    def others(self) -> tuple[Line, ...]:
+        """The parts that decide against the claim, or leave it undecided."""
+        return tuple(part for part in self.parts if part.judgement is not Judgement.HOLDS)
 
 
 def claims_shown(judged: Sequence[JudgedClaim]) -> list[ClaimShown]:
@@ -159,11 +169,10 @@ def headline(judged: Sequence[JudgedClaim]) -> str:
 
 
 def print_claims(judged: Sequence[JudgedClaim], console: Console) -> None:
-    """A line a claim, and under it those of its parts where it has several, unless all of them hold."""
+    """A line a claim, and under it those of its several parts that do not hold."""
     table = grid("", "claim", "effect (95 %)", "n")
     for shown in claims_shown(judged):
-        parts = () if shown.line.judgement is Judgement.HOLDS else shown.parts
-        for line, style in ((shown.line, "bold"), *((part, "dim") for part in parts)):
+        for line, style in ((shown.line, "bold"), *((part, "dim") for part in shown.others)):
             words = Text(line.text, style if shown.parts else "")
             if line.why:
                 words.append(f"\n{line.why}", "dim")

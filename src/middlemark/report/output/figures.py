@@ -37,6 +37,7 @@ from middlemark.report.output.html import charts_of_run
 from middlemark.report.output.section import Section, sections_of
 from middlemark.report.traffic.capacity import capacity_table
 from middlemark.report.traffic.growth import growth_tables
+from middlemark.report.traffic.interop import pairs_over_settings
 from middlemark.results.files import file_name, write_bytes, write_text
 
 WIDTH = 560
@@ -82,6 +83,7 @@ def _tables_of_run(
         yield "recommendation-requirements", advice.requirements
     over_all = digest(findings.comparisons, [section.answer for section in sections], series_of)
     yield "digest", over_all.table if over_all else None
+    yield "pairs", pairs_over_settings(findings.comparisons, series_of)
     yield "claims", claims_table(claims_shown(judge_own_claims(findings)))
     for number, heat_map in enumerate(
         heat_maps(findings.comparisons, [section.id for section in sections], series_of), start=1

@@ -34,6 +34,7 @@ from middlemark.report.output.section import Section, sections_of
 from middlemark.report.traffic.capacity import capacity_lines, capacity_table
 from middlemark.report.traffic.capacity_charts import capacity_charts
 from middlemark.report.traffic.growth import growth_charts, growth_tables
+from middlemark.report.traffic.interop import pairs_over_settings
 from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
 from middlemark.results.files import write_text
 from middlemark.results.manifest import Library
@@ -107,6 +108,7 @@ def _whole_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[s
         "capacity_lines": capacity_lines(findings.capacities, series_of),
         "scalings": scaling_lines(findings),
         "growth": growth_tables(findings, series_of),
+        "pairs": pairs_over_settings(findings.comparisons, series_of),
     }
 
 

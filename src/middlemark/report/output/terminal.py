@@ -40,7 +40,7 @@ from middlemark.report.internals.observers import observed_lines, seen_by
 from middlemark.report.traffic.capacity import capacity_lines
 from middlemark.report.traffic.faults import fault_table, flow_words, timeline_words
 from middlemark.report.traffic.growth import growth_tables
-from middlemark.report.traffic.interop import pair_cost_table, pair_table
+from middlemark.report.traffic.interop import pair_cost_table, pair_table, pairs_over_settings
 from middlemark.report.traffic.links import link_lines, route_lines
 from middlemark.report.traffic.scaling import scaling_lines
 from middlemark.results.run_folder import RunFolder
@@ -75,6 +75,9 @@ def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], c
     for comparison, conclusion in zip(findings.comparisons, answers, strict=True):
         _print_comparison(comparison, conclusion, series_of, told, console)
     _print_digest(digest(findings.comparisons, answers, series_of) if len(answers) > CROWDED else None, console)
+    if (pairs := pairs_over_settings(findings.comparisons, series_of)) is not None:
+        console.print(Text(f"\n{pairs.title}", "bold"))
+        print_table(pairs, console)
     _print_lines("Capacity", capacity_lines(findings.capacities, series_of), console)
     _print_lines("How latency grows with size", scaling_lines(findings), console)
     for grown in growth_tables(findings, series_of):

@@ -1,4 +1,4 @@
-"""Pairs of middlewares in one setting: who understands whom, and what a pair costs beside each of the two alone.
+"""Pairs of middlewares: who understands whom, in one setting and over all, and what a pair costs beside each alone.
 
 The values are those that the ranking has; why a pair's messages never came is what its trials ended with.
 """
@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.conclusions.ranking import NAMES
-from middlemark.report.elements.formatting import RATIO, unit_of
+from middlemark.report.elements.formatting import ABSENT, RATIO, unit_of
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import NOTHING, Cell, Column, Row, Table, estimate_cell, named, table, values
+from middlemark.suite.yaml.quantity import plural
 
 READING = (
     "Rows publish, columns subscribe; where both are the same, the middleware is alone. "
@@ -46,6 +47,40 @@ def pair_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
         " ".join([READING, *reasons]),
         detail=f"{_ranked_by(comparison)}, {_unit(comparison)}",
     )
+
+
+def pairs_over_settings(comparisons: Sequence[Comparison], series_of: Mapping[str, Series]) -> Table | None:
+    """In how many settings who understands whom; none of one setting, or without a pair."""
+    pairs = [pair for comparison in comparisons for pair in _pairs(comparison)]
+    if len(comparisons) < 2 or not pairs:
+        return None
+    titles = _titles(pairs, series_of)
+    measured = [candidate for comparison in comparisons for candidate in comparison.experiments]
+    rows: list[Row] = [
+        (title, *(_understood(measured, publishers, subscribers) for subscribers in titles))
+        for publishers, title in titles.items()
+    ]
+    return table(
+        "Who understands whom, over all settings",
+        (*named("publishers"), *named(*titles.values())),
+        rows,
+        "Rows publish, columns subscribe; where both are the same, the middleware is alone. In how many of the "
+        "settings that both can do messages came, and in how many trials of all.",
+    )
+
+
+def _understood(measured: Sequence[ExperimentFindings], publishers: str, subscribers: str) -> str:
+    middlewares = tuple(dict.fromkeys((publishers, subscribers)))
+    tried = [
+        candidate
+        for candidate in measured
+        if candidate.experiment.middlewares == middlewares and candidate.not_applicable is None
+    ]
+    if not tried:
+        return ABSENT
+    came = sum(candidate.n_valid > 0 for candidate in tried)
+    n_valid, n_trials = (sum(counted) for counted in zip(*((c.n_valid, len(c.outcomes)) for c in tried), strict=True))
+    return f"{came} of {len(tried)} ({n_valid} of {plural(n_trials, 'trial')})"
 
 
 def pair_cost_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table | None:
