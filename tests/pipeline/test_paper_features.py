@@ -1,11 +1,13 @@
-"""What a paper compares middlewares by is what their workers describe."""
+"""What papers say of middlewares, their workers describe; what workers refuse of papers is known before they run."""
 
 import pytest
 
 from middlemark.campaign.order import available_workers
-from middlemark.suite.papers import load_paper, shipped_paper_names
+from middlemark.campaign.papers.reproduction import plan_paper, with_refusals
+from middlemark.suite.papers import Extent, load_paper, shipped_paper_names
 
 pytestmark = pytest.mark.worker
+HOUR_NS = 3600 * 10**9
 
 
 def test_a_workers_description_has_what_a_papers_table_of_features_says_of_it() -> None:
@@ -18,3 +20,18 @@ def test_a_workers_description_has_what_a_papers_table_of_features_says_of_it() 
         described = {entry if isinstance(entry, str) else entry["level"] for entry in capabilities[each.capability]}
         assert set(each.has) <= described, each.feature
         assert not set(each.lacks) & described, each.feature
+
+
+@pytest.mark.parametrize("name", shipped_paper_names())
+def test_what_workers_accept_of_a_full_extent_takes_two_hours_at_most(name: str) -> None:
+    planned = with_refusals(plan_paper(load_paper(name), Extent.FULL))
+    assert planned.duration_ns <= 2 * HOUR_NS
+
+
+@pytest.mark.skipif("zenoh" not in available_workers()[0], reason="there is no worker for Zenoh")
+def test_what_zenoh_refuses_of_its_paper_is_known_before_anything_is_run() -> None:
+    planned = with_refusals(plan_paper(load_paper("zenoh-iiot-2025"), Extent.QUICK))
+    refused = planned.refused_in_words
+    assert refused.keys() == {"congestion"}
+    assert sum(refused["congestion"].values()) == 4
+    assert any("over UDP Zenoh sends nothing again" in reason for reason in refused["congestion"])

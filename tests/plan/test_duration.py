@@ -21,7 +21,28 @@ def seconds(**changed: str) -> float:
 
 def test_a_shaped_link_costs_time_before_and_after_each_trial() -> None:
     shaped = seconds(topologies="{topology: D1-1, link: {rate: 1 Gbit/s}}")
-    assert shaped - seconds() == pytest.approx(2 * 2 * 0.5)
+    assert shaped - seconds() == pytest.approx(2 * 2 * 0.2)
+
+
+def test_a_slow_rate_is_measured_for_longer() -> None:
+    slow = seconds(topologies="{topology: D1-1, link: {rate: 4 Mbit/s}}")
+    assert slow - seconds() == pytest.approx(2 * 2 * (0.1 + 2 * 150 * 1500 * 8 / 4e6))
+
+
+@pytest.mark.parametrize(("topology", "waits"), [("D1-1", False), ("D1-3", True), ("D3-1", True), ("C1-3", False)])
+def test_what_a_link_has_no_room_for_is_waited_for(topology: str, *, waits: bool) -> None:
+    """Of 400 Mbit/s, one is within 1 Gbit/s and three are not, from one host as to one."""
+    link = ", link: {rate: 1 Gbit/s}" if topology.startswith("D") else ""
+    large = "{workload: large, pattern: periodic, size: 1 MB, rate: 50 Hz}"
+    with_drain, without = (
+        seconds(
+            workloads=large,
+            topologies=f"{{topology: {topology}{link}}}",
+            windows=f"{{window: 1 s, drain: {drain}}}",
+        )
+        for drain in ("3 s", "1 s")
+    )
+    assert with_drain - without == pytest.approx(2 if waits else 0)
 
 
 def test_a_slow_link_costs_round_trips() -> None:

@@ -11,8 +11,10 @@ use crate::wire::datagram::{HEADER_BYTES, Header, Kind, LARGEST_BYTES};
 use crate::wire::message::{Reply, Request};
 use crate::wire::socket::{Arrival, Room, Socket, wake_precisely};
 
-/// How soon a request is sent again at the least.
-const RETRY_NS: i64 = 50_000_000;
+/// After how long a request is sent again: soon at first, as a full queue that dropped it empties within milliseconds, then
+/// twice as late each time, as a slow link is not to be filled with questions.
+const FIRST_RETRY_NS: i64 = 5_000_000;
+const LAST_RETRY_NS: i64 = 50_000_000;
 /// How long after the last datagram a train counts as through, besides twice the round trip.
 const SETTLE_NS: i64 = 250_000_000;
 
@@ -89,9 +91,11 @@ impl Client {
         header.write(&mut datagram);
         serde_json::to_writer(&mut datagram, request).expect("a request is made of numbers and words");
         let deadline_ns = now_ns() + self.patience_ns;
+        let mut pause_ns = FIRST_RETRY_NS.max(2 * self.round_trip_ns);
         while now_ns() < deadline_ns {
             self.socket.send(&datagram, self.to);
-            let retry_ns = (now_ns() + RETRY_NS.max(2 * self.round_trip_ns)).min(deadline_ns);
+            let retry_ns = (now_ns() + pause_ns).min(deadline_ns);
+            pause_ns = (2 * pause_ns).min(LAST_RETRY_NS.max(2 * self.round_trip_ns));
             while let Some((header, arrival)) = self.next(retry_ns)? {
                 match header.kind {
                     Kind::Reply if header.number == number => {

@@ -18,6 +18,8 @@ use crate::wire::socket::Arrival;
 
 /// How often the answering side's counts are requested.
 const ASK_EVERY_NS: i64 = 20_000_000;
+/// A train from which nothing comes for so long is over, or loses; only then it is asked about.
+const PAUSE_NS: i64 = 5_000_000;
 /// More is offered than a link transmits, so that frames are missing for ever; the answer queues behind the others.
 const RATE_SETTLE_NS: i64 = 0;
 
@@ -130,6 +132,8 @@ fn fetch(client: &mut Client, train: Train, settle_ns: i64) -> Result<Option<Acc
     {
         return Ok(None);
     }
+    let over_ns = now_ns() + train.longest_ns + client.settle_ns();
+    reception.take_until_pause(client, over_ns)?;
     let sent = loop {
         let tell = Request::Tell { train: train.id };
         let reply = client.ask(&tell, |header, arrival| reception.take(header, arrival))?;
@@ -160,6 +164,17 @@ impl Reception {
             self.arrivals.count(header.number, arrival.stamp_ns);
             self.latest_ns = now_ns();
         }
+    }
+
+    /// Takes what comes without a pause, at most until an instant: a question that joins the train waits in its queue.
+    fn take_until_pause(&mut self, client: &mut Client, until_ns: i64) -> Result<(), ProbeError> {
+        while now_ns() < until_ns {
+            let Some((header, arrival)) = client.next((now_ns() + PAUSE_NS).min(until_ns))? else {
+                return Ok(());
+            };
+            self.take(&header, arrival);
+        }
+        Ok(())
     }
 
     fn take_until(&mut self, client: &mut Client, until_ns: i64) -> Result<(), ProbeError> {

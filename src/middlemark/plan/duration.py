@@ -6,6 +6,7 @@ cost of the trials under way in place of the one here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from middlemark.plan.experiment import Experiment
@@ -28,11 +29,14 @@ CONTAINERS_NS = 700_000_000
 WAITED_ROUND_TRIPS = 17
 """Measuring and starting over a slow link: with 400 ms for a round trip, trials took 6.8 s more than without."""
 
-PROBE_NS, PROBED_RATE_NS, PROBED_SHARES_NS = 100_000_000, 400_000_000, 400_000_000
-"""What measuring a link that is not a plain wire takes: its round trips, a rate and shares of frames, both ways each.
+PROBE_NS, PROBED_SHARES_NS = 100_000_000, 400_000_000
+"""What measuring a link that is not a plain wire takes: its round trips, and shares of frames, both ways.
 
 `testbed.probe` measures it before each trial and after it, one link after the other.
 """
+
+PROBED_RATE_NS, PROBED_FRAMES = 50_000_000, 150
+"""What measuring its rate takes each way: so long, and at least as long as so many frames."""
 
 
 def campaign_duration_ns(trials: Iterable[Trial], *, fixed_cost_ns: int = FIXED_COST_NS) -> int:
@@ -54,12 +58,33 @@ def _start_ns(experiment: Experiment) -> int:
 
 
 def _drain_ns(experiment: Experiment) -> int:
-    """What is lost is waited for until the drain ends; what arrives ends it."""
-    return experiment.windows.drain_ns if any(map(_loses, experiment.streams)) else 0
+    """What is lost is waited for until the drain ends, and so is what a link has no room for; what arrives ends it."""
+    is_waited_for = any(map(_loses, experiment.streams)) or _overfills_a_link(experiment)
+    return experiment.windows.drain_ns if is_waited_for else 0
 
 
 def _loses(stream: Stream) -> bool:
     return isinstance(stream.pattern, Unthrottled) and stream.qos.congestion is Congestion.DROP
+
+
+def _overfills_a_link(experiment: Experiment) -> bool:
+    """Whether the schedule has more for a link than its rate lets through within the window."""
+    host_of = {application.name: application.host for application in experiment.applications}
+    sent, received = Counter[str](), Counter[str]()
+    for stream in experiment.streams:
+        if not stream.pattern.is_scheduled:
+            continue
+        of_each = 8 * round(stream.mean_bytes) * stream.most_messages(experiment.windows.window_ns)
+        for publisher, subscriber in stream.pairs():
+            ends = host_of[stream.publishers[publisher]], host_of[stream.subscribers[subscriber]]
+            if ends[0] != ends[1]:
+                sent[ends[0]] += of_each
+                received[ends[1]] += of_each
+    return any(
+        direction.rate_bits_per_s and bits[link.host] * 1e9 > direction.rate_bits_per_s * experiment.windows.window_ns
+        for link in experiment.links
+        for direction, bits in ((link.outgoing, sent), (link.incoming, received))
+    )
 
 
 def _links_ns(links: Iterable[Link]) -> int:
@@ -70,6 +95,7 @@ def _links_ns(links: Iterable[Link]) -> int:
 
 def _probed_ns(link: Link) -> int:
     directions = (link.outgoing, link.incoming)
-    has_rate = any(direction.rate_bits_per_s for direction in directions)
+    rates = [direction.rate_bits_per_s for direction in directions if direction.rate_bits_per_s]
+    rate_ns = max(PROBED_RATE_NS, PROBED_FRAMES * 8 * link.mtu_bytes * 1_000_000_000 // min(rates)) if rates else 0
     has_shares = any(getattr(direction, effect.field) for direction in directions for effect in SHARES)
-    return PROBE_NS + has_rate * PROBED_RATE_NS + has_shares * PROBED_SHARES_NS
+    return PROBE_NS + len(directions) * rate_ns + has_shares * PROBED_SHARES_NS

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.duration import PROBE_NS, PROBED_RATE_NS, PROBED_SHARES_NS
+from middlemark.plan.duration import PROBE_NS, PROBED_FRAMES, PROBED_RATE_NS, PROBED_SHARES_NS
 from middlemark.plan.topology.network import Direction, Link, TracePoint
 from middlemark.testbed.network import shaping
 from middlemark.testbed.probe import probe as probing
@@ -187,5 +187,15 @@ def test_what_a_probe_says_is_heard_within_bounds_and_understood(
 def test_the_time_that_a_plan_counts_for_a_link_is_what_its_probe_takes() -> None:
     spec = link_probe_spec(links(Direction(rate_bits_per_s=10**9, loss=0.01), Direction())[0])
     assert spec["round_trip"]["pings"] * spec["round_trip"]["interval_ns"] <= PROBE_NS
-    assert 2 * spec["rate"]["duration_ns"] == PROBED_RATE_NS
+    assert spec["rate"]["duration_ns"] == PROBED_RATE_NS
     assert 2 * spec["loss"]["packets"] * spec["loss"]["interval_ns"] == PROBED_SHARES_NS
+    slow = link_probe_spec(links(Direction(rate_bits_per_s=10**6), Direction())[0])
+    assert slow["rate"]["duration_ns"] == pytest.approx(PROBED_FRAMES * 1500 * 8 * 1000, rel=0.03)
+
+
+def test_pings_are_many_where_chance_decides_about_them() -> None:
+    steady, varying = (
+        link_probe_spec(links(direction, Direction())[0])["round_trip"]["pings"]
+        for direction in (Direction(rate_bits_per_s=10**9, delay_ns=MS), Direction(delay_ns=MS, jitter_ns=MS // 2))
+    )
+    assert varying == 4 * steady

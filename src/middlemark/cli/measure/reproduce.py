@@ -17,7 +17,7 @@ from middlemark.cli.boundary import say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from middlemark.campaign.reproduction import PlannedPaper
+    from middlemark.campaign.papers.reproduction import PlannedPaper
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
@@ -49,7 +49,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Measure a published evaluation again: its findings judged anew, its values beside ours."""
-    from middlemark.campaign.reproduction import plan_paper, reproduce_new
+    from middlemark.campaign.papers.reproduction import plan_paper, reproduce_new, with_refusals
     from middlemark.cli.measure.run import new_folder, watched
     from middlemark.suite import load_inventory
     from middlemark.suite.papers import Extent, load_paper
@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     inventory = load_inventory(str(hosts)) if hosts else None
     planned = plan_paper(load_paper(paper or ""), Extent.FULL if full else Extent.QUICK, inventory)
     if dry_run:
-        _show_plan(planned, as_json)
+        _show_plan(with_refusals(planned), as_json)
         return
     path = out or new_folder(f"{planned.paper.paper.paper}-{planned.extent}")
     watched(lambda observer: reproduce_new(path, planned, observer), as_json)
@@ -80,7 +80,7 @@ def _check(paper: str | None, resume: Path | None, *, dry_run: bool, fresh: "Map
 
 
 def _resume(path: Path, *, across: bool, trust: bool, as_json: bool) -> None:
-    from middlemark.campaign.reproduction import resume_paper
+    from middlemark.campaign.papers.reproduction import resume_paper
     from middlemark.cli.measure.run import watched
     from middlemark.results.run_folder import ReproductionFolder
 
@@ -92,10 +92,10 @@ def _resume(path: Path, *, across: bool, trust: bool, as_json: bool) -> None:
 def _show_plan(planned: "PlannedPaper", as_json: bool) -> None:
     """What would run, what can't here and why, how long it takes, and which findings it can't decide."""
     from middlemark.analysis.decisions.paper_findings import unmeasured_claims
-    from middlemark.campaign.reproduction import lacking
+    from middlemark.campaign.papers.reproduction import lacking
 
     open_claims = {
-        finding.finding: unmeasured_claims(finding, planned.experiments(finding.suite or ""))
+        finding.finding: unmeasured_claims(finding, planned.accepted_experiments(finding.suite or ""))
         for finding in planned.paper.paper.findings
     }
     if as_json:
@@ -119,6 +119,7 @@ def _plan_data(
         "not_run": dict(planned.not_run),
         "left_out": _left_out(planned),
         "not_possible_here": dict(missing),
+        "refused": planned.refused_in_words,
         "claims_not_measured": {str(number): n for number, n in open_claims.items()},
     }
 
@@ -129,6 +130,7 @@ def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_clai
     from rich.text import Text
 
     from middlemark.report.elements.plain_text import Screen
+    from middlemark.suite.yaml.quantity import plural
 
     console = Screen()
     table = Table(title=f"{planned.paper.paper.title}, {planned.extent}", title_justify="left", box=box.SIMPLE_HEAD)
@@ -143,6 +145,9 @@ def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_clai
     )
     for part, reason in {**planned.not_installed, **planned.not_run, **_left_out(planned), **missing}.items():
         console.print(Text(f"not here: {part}: {reason}", "yellow"))
+    for suite, reasons in planned.refused_in_words.items():
+        for reason, n_refused in reasons.items():
+            console.print(Text(f"not applicable: {plural(n_refused, 'experiment')} of {suite}: {reason}", "yellow"))
     for finding in planned.paper.paper.findings:
         n = open_claims[finding.finding]
         if finding.claims is None:

@@ -6,6 +6,7 @@ A suite of which nothing is installed is not run, with the reason. Each of the o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,9 @@ from pathlib import Path
 
 from middlemark.campaign.campaign import resume_run, run_new
 from middlemark.campaign.order import Order, available_workers, left_out_of, order_suite
+from middlemark.campaign.papers.refusals import refusals
 from middlemark.errors import EnvironmentUnusable, Interrupted, UsageError
-from middlemark.plan import Experiment, Trial, campaign_duration_ns
+from middlemark.plan import Experiment, NotApplicable, Trial, campaign_duration_ns
 from middlemark.results.manifest import Reproduction
 from middlemark.results.progress import Event, Observer, TrialFinished
 from middlemark.results.run_folder import ReproductionFolder
@@ -40,6 +42,8 @@ class PlannedPaper:
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By suite: topologies that the machines of an inventory can't be, with the reason."""
     inventory: Inventory | None = None
+    refused: Mapping[str, Mapping[str, NotApplicable]] = field(default_factory=dict)
+    """By suite and experiment: what its worker refuses, where they were asked; nothing of it takes time."""
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -49,17 +53,38 @@ class PlannedPaper:
     @property
     def duration_ns(self) -> int:
         """How long they take at least."""
-        return campaign_duration_ns(self.trials)
+        return sum(map(self.duration_of_ns, self.orders))
 
     def duration_of_ns(self, suite: str) -> int:
         """The same of one suite."""
-        return campaign_duration_ns(self.orders[suite].trials)
+        refused = self.refused.get(suite, {})
+        return campaign_duration_ns(trial for trial in self.orders[suite].trials if trial.experiment.id not in refused)
 
     def experiments(self, suite: str) -> tuple[Experiment, ...]:
         """What is planned of a suite; nothing of one that can't run here."""
         order = self.orders.get(suite)
         by_id = {trial.experiment.id: trial.experiment for trial in order.trials} if order else {}
         return tuple(by_id.values())
+
+    def accepted_experiments(self, suite: str) -> tuple[Experiment, ...]:
+        """Those that no worker refuses."""
+        refused = self.refused.get(suite, {})
+        return tuple(experiment for experiment in self.experiments(suite) if experiment.id not in refused)
+
+    @property
+    def refused_in_words(self) -> dict[str, dict[str, int]]:
+        """By suite: why experiments are refused, and how many are."""
+        return {
+            suite: dict(
+                Counter(
+                    f"{experiment.middleware}: {refused[experiment.id].detail}"
+                    for experiment in self.experiments(suite)
+                    if experiment.id in refused
+                )
+            )
+            for suite, refused in self.refused.items()
+            if refused
+        }
 
 
 def plan_paper(paper: LoadedPaper, extent: Extent, inventory: Inventory | None = None) -> PlannedPaper:
@@ -83,6 +108,12 @@ def plan_paper(paper: LoadedPaper, extent: Extent, inventory: Inventory | None =
             except UsageError as refused:  # these machines can't be what it needs
                 not_run[name] = refused.text
     return PlannedPaper(paper, extent, orders, missing, not_run, left_out, inventory)
+
+
+def with_refusals(planned: PlannedPaper) -> PlannedPaper:
+    """The same with what its workers refuse, who are asked now."""
+    refused = {name: refusals(order.trials, order.workers) for name, order in planned.orders.items()}
+    return replace(planned, refused=refused)
 
 
 def lacking(trials: Sequence[Trial]) -> dict[str, str]:
