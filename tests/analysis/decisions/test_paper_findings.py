@@ -7,6 +7,7 @@ import pytest
 
 from middlemark.analysis.decisions.paper_findings import (
     NO_CLAIM,
+    NOT_IN_EXTENT,
     NOT_RUN,
     JudgedFinding,
     judge_findings,
@@ -63,7 +64,7 @@ def test_a_claim_about_what_is_not_installed_says_so(paper: LoadedPaper) -> None
     first, second, _ = judge_findings(paper.paper.findings, {"messages": []}, {"other": "not installed"})
     assert first.judgement is Judgement.UNDECIDED
     assert {each.reason for each in first.claims} == {"other: not installed"}
-    assert {each.reason for each in second.claims} == {"the run has no experiment that this claim selects"}
+    assert {each.reason for each in second.claims} == {NOT_IN_EXTENT}
 
 
 def test_claims_that_an_extent_does_not_measure_are_counted(paper: LoadedPaper) -> None:

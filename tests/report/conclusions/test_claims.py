@@ -8,9 +8,10 @@ from inline_snapshot import snapshot
 from rich.console import Console
 
 from behaviour import Behaviour
-from middlemark.analysis.decisions.claims import judge_own_claims
+from middlemark.analysis.decisions.claims import JudgedClaim, judge_own_claims
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.conclusions.claims import as_data, print_claims
+from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.report.conclusions.claims import as_data, claims_shown, print_claims
 from middlemark.report.output.html import render
 from run_builder import build_run
 
@@ -76,3 +77,11 @@ def test_a_program_reads_effects_and_intervals(findings: RunFindings) -> None:
     (part,) = first["parts"] if isinstance(first["parts"], list) else ()
     assert part["effect"]["low"] < part["effect"]["value"] < part["effect"]["high"] < 1
     assert part["n"] == 3
+
+
+def test_a_claim_of_one_part_is_shown_as_the_claim_was_judged(findings: RunFindings) -> None:
+    """Among the claims of a finding a part that is refuted may be chance."""
+    claim = judge_own_claims(findings)[3]
+    (shown,) = claims_shown([JudgedClaim(claim.claim, Judgement.UNDECIDED, claim.parts[:1], "by chance")])
+    assert claim.parts[0].judgement is Judgement.REFUTED
+    assert (shown.line.judgement, shown.line.why) == (Judgement.UNDECIDED, "by chance")

@@ -15,7 +15,7 @@ from middlemark.report.papers.tables import agreement_table, findings_table, rat
 from middlemark.report.papers.terminal import print_paper, reproduced_data
 from middlemark.results.manifest import Reproduction
 from middlemark.results.run_folder import ReproductionFolder
-from middlemark.suite.papers import Extent, load_paper
+from middlemark.suite.papers import Extent, load_paper, paper_of
 from run_builder import Behaviour, build_run
 from staged_paper import stage_paper
 
@@ -135,16 +135,33 @@ def test_the_documentation_says_what_a_run_came_to(written: tuple[ReproducedPape
     words = "Measured again 2026-01-31, full, 16 trials, on "
     page, index = paper_page(loaded, outcome), index_page([loaded], {"staged": outcome})
     assert words in page
-    assert "2 of 3 findings hold, 0 refuted, 1 undecided." in page
+    assert "2 of 3 findings hold, 0 are refuted, 1 undecided." in page
     assert "(page 3) **holds**" in page
-    assert re.search(r"- `median\(latency\)\[workload=imu\] < 1 s`: holds, \S", page)
+    assert re.search(r"1. `median\(latency\)\[workload=imu\] < 1 s`: holds, \S", page)
     assert "`workload, radar in place of imu` (**holds**)" in page
     assert f"SHA-256 `{outcome.run_digest}`" in page
     assert "| 3         | undecided | Two is easier to use." in index
     assert "no verdict here" not in page + index
 
 
-def test_verdicts_of_other_claims_are_told(written: tuple[ReproducedPaper, str]) -> None:
+def test_a_verdict_stands_only_as_long_as_its_claims(written: tuple[ReproducedPaper, str]) -> None:
     reproduced, _ = written
-    earlier = outcome_of(reproduced).model_copy(update={"paper_digest": "0" * 64})
-    assert "the paper's files have changed since" in paper_page(reproduced.reproduction.paper, earlier)
+    loaded, outcome = reproduced.reproduction.paper, outcome_of(reproduced)
+
+    def with_changed(was: str, becomes: str) -> tuple[str, str]:
+        assert was in loaded.texts["paper.yaml"]
+        text = loaded.texts["paper.yaml"].replace(was, becomes)
+        changed = paper_of(dict(loaded.texts) | {"paper.yaml": text})
+        return paper_page(changed, outcome), index_page([changed], {"staged": outcome})
+
+    page, index = with_changed("[workload=imu] < 1 s", "[workload=imu] < 2 s")
+    told = "1 of 2 findings holds, 0 are refuted, 1 undecided; 1 finding changed since, without a verdict."
+    assert told in page
+    assert told in index
+    assert page.count("**holds**") == 1
+    assert "| 2         | –         | Nobody needs a second." in index
+    page, index = with_changed("claims: median(latency)[middleware=fake, workload=radar] < 1 s", "claims: no loss")
+    assert "2 of 3 findings hold" in page
+    assert "workload, radar in place of imu: not measured yet" in index
+    page, _ = with_changed("Nobody needs a second.", "A second is too long.")
+    assert page.count("**holds**") == 3

@@ -60,11 +60,40 @@ def test_values_are_in_the_unit_of_their_metric(folder: Path) -> None:
     assert nothing.selection.factors == (("middleware", "udp"),)
 
 
-def test_the_digest_changes_with_any_file(folder: Path) -> None:
-    before = read_paper(folder).digest
-    assert read_paper(folder).digest == before
-    (folder / "latency.csv").write_text(VALUES.replace("0.5", "0.6"), encoding="utf-8")
-    assert read_paper(folder).digest != before
+def bases(folder: Path, extent: Extent = Extent.QUICK) -> tuple[str, str]:
+    """Of the paper's finding, and of its table."""
+    loaded = read_paper(folder)
+    (finding,), (table,) = loaded.paper.findings, loaded.paper.tables
+    return loaded.basis(finding, extent), loaded.basis_of_values(table, extent)
+
+
+@pytest.mark.parametrize(
+    ("file", "was", "becomes", "changed"),
+    [
+        ("paper.yaml", "< 1 ms", "< 2 ms", (True, False)),
+        ("paper.yaml", "quick: {trials: 3", "quick: {trials: 4", (True, True)),
+        ("messages.yaml", "middlewares: udp", "middlewares: [udp, tcp]", (True, True)),
+        ("latency.csv", "0.5", "0.6", (False, True)),
+        ("paper.yaml", "says: it is fast", "says: It is quick.", (False, False)),
+        ("paper.yaml", "a switch", "a hub", (False, False)),
+        ("messages.yaml", "# What it measures.", "# All that it measures.\nsummary: in short", (False, False)),
+        ("messages.yaml", "trials: 9", "trials: 8", (False, False)),  # the other extent's
+    ],
+)
+def test_a_verdict_stands_as_long_as_its_claims_and_what_its_suite_measures(
+    folder: Path, file: str, was: str, becomes: str, changed: tuple[bool, bool]
+) -> None:
+    """Whether its verdict has, and the agreement of its values."""
+    verdict, agreement = bases(folder)
+    text = (folder / file).read_text(encoding="utf-8")
+    assert was in text
+    (folder / file).write_text(text.replace(was, becomes), encoding="utf-8")
+    now = bases(folder)
+    assert (now[0] != verdict, now[1] != agreement) == changed
+
+
+def test_a_verdict_is_of_one_extent(folder: Path) -> None:
+    assert bases(folder)[0] != bases(folder, Extent.FULL)[0]
 
 
 @pytest.mark.parametrize(

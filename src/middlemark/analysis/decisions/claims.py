@@ -33,6 +33,7 @@ from middlemark.plan.schedule import is_search
 from middlemark.suite import Bound, Claim, Comparison, Monotone, NoCommunication, NoLoss, Selection, magnitude
 from middlemark.suite.claims.claim import Statement
 from middlemark.suite.metrics import Metric, metric_named
+from middlemark.suite.yaml.quantity import plural
 
 
 def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
@@ -192,5 +193,5 @@ def _judge_parts(claim: Claim, experiments: Sequence[ExperimentFindings], n_part
     strictly = claim_parts(claim.statement, experiments, 1 - (1 - CONFIDENCE) / among)
     if any(part.judgement is Judgement.REFUTED for part in strictly):
         return JudgedClaim(claim, Judgement.REFUTED, parts)
-    reason = f"no part is refuted at a level that excludes chance among {among}"
+    reason = f"what refutes it may be chance among {plural(among, 'part')}: run more trials"
     return JudgedClaim(claim, Judgement.UNDECIDED, parts, reason)

@@ -26,6 +26,7 @@ from middlemark.suite.papers import Explanation, Finding, Paper
 
 NOT_RUN = "its suite was not run"
 NO_CLAIM = "it can't be written as a claim"
+NOT_IN_EXTENT = "nothing that a claim selects is measured in this extent"
 
 
 @dataclass(frozen=True)
@@ -98,10 +99,12 @@ def _judge_together(
 
 
 def _with_absent(judged: JudgedClaim, not_installed: Mapping[str, str]) -> JudgedClaim:
-    """A claim of which nothing was measured, with the middlewares that it names and that are not installed."""
+    """A claim of which nothing was measured, with the reason: what it names and is not installed, or the extent."""
+    if judged.parts:
+        return judged
     named = {dict(selection.factors).get("middleware", "") for selection in judged.claim.selections}
     absent = [f"{name}: {reason}" for name, reason in not_installed.items() if name in named]
-    return replace(judged, reason="; ".join(absent)) if absent and not judged.parts else judged
+    return replace(judged, reason="; ".join(absent) or NOT_IN_EXTENT)
 
 
 def unmeasured_claims(finding: Finding, experiments: Sequence[Experiment]) -> int:

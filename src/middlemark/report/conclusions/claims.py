@@ -7,7 +7,7 @@ A claim of one part has its effect beside it; one of several says in how many it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from rich.console import Console
 from rich.text import Text
@@ -84,7 +84,8 @@ def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
 def _claim_shown(claim: JudgedClaim) -> ClaimShown:
     if len(claim.parts) == 1:
         only = claim.parts[0]
-        return ClaimShown(_line(only, _text(claim), _why(claim, claim.reason or only.reason)), ())
+        as_judged = replace(only, judgement=claim.judgement)  # among the claims of a finding more may be asked of it
+        return ClaimShown(_line(as_judged, _text(claim), _why(claim, claim.reason or only.reason)), ())
     came_to = [f"{judgement.value} in {claim.count(judgement)}" for judgement in Judgement if claim.count(judgement)]
     effect = f"{', '.join(came_to)} of {plural(len(claim.parts), 'part')}" if claim.parts else ""
     tests = dict.fromkeys(part.test.value for part in claim.parts if part.test is not ClaimTest.NONE)

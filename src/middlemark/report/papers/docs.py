@@ -14,9 +14,10 @@ from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.tables import Table, named, sentences, table, values
 from middlemark.report.output.figures import as_markdown
-from middlemark.report.papers.outcome import PaperOutcome
-from middlemark.report.papers.tables import WHY_UNDECIDED, equipment_table, features_table
-from middlemark.suite.papers import LoadedPaper, Paper
+from middlemark.report.papers.outcome import FindingOutcome, PaperOutcome, standing
+from middlemark.report.papers.tables import WHY, equipment_table, features_table, headline
+from middlemark.suite.papers import Finding, LoadedPaper, Paper
+from middlemark.suite.yaml.quantity import plural
 
 NO_OUTCOME = "No run of the maintainers is published yet, so that the findings have no verdict here."
 
@@ -24,24 +25,34 @@ NO_OUTCOME = "No run of the maintainers is published yet, so that the findings h
 def index_page(papers: Sequence[LoadedPaper], outcomes: Mapping[str, PaperOutcome]) -> str:
     """All papers with all their findings, and their verdicts where there are any."""
     plain = [loaded.paper for loaded in papers]
+    standing_outcomes = {
+        loaded.paper.paper: standing(outcome, loaded)
+        for loaded in papers
+        if (outcome := outcomes.get(loaded.paper.paper))
+    }
     shown = [
-        (paper, findings_of(paper, outcome), _in_short(outcome) if outcome else "")
+        (paper, findings_of(paper, outcome), _in_short(paper, outcome) if outcome else "")
         for paper in plain
-        for outcome in [outcomes.get(paper.paper)]
+        for outcome in [standing_outcomes.get(paper.paper)]
     ]
-    some_without_outcome = any(paper.paper not in outcomes for paper in plain)
-    return _page("index", papers=shown, overview=overview(plain, outcomes), some_without_outcome=some_without_outcome)
+    return _page(
+        "index",
+        papers=shown,
+        overview=overview(plain, standing_outcomes),
+        some_without_outcome=len(standing_outcomes) < len(plain),
+    )
 
 
-def paper_page(loaded: LoadedPaper, outcome: PaperOutcome | None = None) -> str:
+def paper_page(loaded: LoadedPaper, published: PaperOutcome | None = None) -> str:
     """One paper: what it was, what differs here, its findings with their claims, and what they came to."""
+    outcome = published and standing(published, loaded)
     return _page(
         "paper",
         paper=loaded.paper,
-        told=_in_short(outcome) if outcome else NO_OUTCOME,
+        told=_in_short(loaded.paper, outcome) if outcome else NO_OUTCOME,
         outcome=outcome,
-        judged={finding.finding: finding for finding in outcome.findings} if outcome else {},
-        is_of_these_claims=outcome is None or outcome.paper_digest == loaded.digest,
+        measured_with=_measured_with(outcome) if outcome else "",
+        judged=_by_number(outcome),
         agreement=_agreement(outcome) if outcome and outcome.agreement else None,
         equipment=equipment_table(loaded.paper),
         features=features_table(loaded.paper),
@@ -60,9 +71,13 @@ def _page(name: str, **content: object) -> str:
     return environment.get_template(f"{name}.md.j2").render(**content).rstrip() + "\n"
 
 
+def _by_number(outcome: PaperOutcome | None) -> dict[int, FindingOutcome]:
+    return {finding.finding: finding for finding in outcome.findings} if outcome else {}
+
+
 def overview(papers: Sequence[Paper], outcomes: Mapping[str, PaperOutcome]) -> Table:
     """What each paper asked, how many findings and claims it comes to, and how many of them hold."""
-    verdicts = [judgement.value for judgement in Judgement] if outcomes else []
+    verdicts = tuple(Judgement) if outcomes else ()
     columns = (*named("paper"), sentences("asks"), *values("findings", "claims", *verdicts))
     rows = []
     for paper in papers:
@@ -74,30 +89,52 @@ def overview(papers: Sequence[Paper], outcomes: Mapping[str, PaperOutcome]) -> T
 
 
 def findings_of(paper: Paper, outcome: PaperOutcome | None) -> Table:
-    """What a paper concludes, with the verdict and why it is open, or with how many claims it is judged."""
+    """What a paper concludes, with the verdict and what speaks against it, or with how many claims it is judged."""
     if outcome is None:
         columns = (*named("finding"), sentences("says"), *values("claims"))
-        rows = [(str(finding.finding), finding.says, str(len(finding.claims or ()))) for finding in paper.findings]
-        return table("Findings", columns, rows)
-    judged = {finding.finding: finding for finding in outcome.findings}
-    columns = (*named("finding", "verdict"), sentences("says"), *values("claims"), sentences(WHY_UNDECIDED))
-    with_verdicts = [
-        # A table's text has no code: its marks would be shown as they are.
-        (str(finding.finding), verdict.judgement, finding.says, verdict.came_to, verdict.open.replace("`", ""))
-        for finding in paper.findings
-        if (verdict := judged.get(finding.finding))
-    ]
-    return table("Findings", columns, with_verdicts)
+        with_claims = [
+            (str(finding.finding), finding.says, str(len(finding.claims or ()))) for finding in paper.findings
+        ]
+        return table("Findings", columns, with_claims)
+    judged = _by_number(outcome)
+    explained = (sentences("explained by"),) if any(finding.explained for finding in paper.findings) else ()
+    columns = (*named("finding", "verdict"), sentences("says"), *values("claims"), *explained, sentences(WHY))
+    rows = [_row(finding, judged.get(finding.finding), with_explanation=bool(explained)) for finding in paper.findings]
+    return table("Findings", columns, rows)
 
 
-def _in_short(outcome: PaperOutcome) -> str:
-    """When, where and how much was measured."""
+def _row(finding: Finding, judged: FindingOutcome | None, *, with_explanation: bool) -> tuple[str, ...]:
+    explained = (_explained(finding, judged),) if with_explanation else ()
+    if judged is None:
+        return (str(finding.finding), ABSENT, finding.says, ABSENT, *explained, "")
+    why = judged.why.replace("`", "")  # a table's text has no code: its marks would be shown as they are
+    return (str(finding.finding), judged.judgement.value, finding.says, judged.came_to, *explained, why)
+
+
+def _explained(finding: Finding, judged: FindingOutcome | None) -> str:
+    """The setting that it comes from, and whether that was found to be so."""
+    if finding.explained is None:
+        return ""
+    judgement = judged.explained.judgement if judged and judged.explained else "not measured yet"
+    return f"{finding.explained.setting}: {judgement}"
+
+
+def _in_short(paper: Paper, outcome: PaperOutcome) -> str:
+    """When, where and how much was measured, and what the findings came to."""
     missing = f", {outcome.not_run} planned ones not run" if outcome.not_run else ""
+    n_changed = len(paper.findings) - len(outcome.findings)
+    changed = f"; {plural(n_changed, 'finding')} changed since, without a verdict" if n_changed else ""
+    came_to = headline([finding.judgement for finding in outcome.findings])
     return (
         f"Measured again {outcome.started_at[:10]}, {outcome.extent}, {outcome.trials} trials{missing}, on "
-        f"{outcome.machine}: {outcome.count('holds')} of {len(outcome.findings)} findings hold, "
-        f"{outcome.count('refuted')} refuted, {outcome.count('undecided')} undecided."
+        f"{outcome.machine}: {came_to}{changed}."
     )
+
+
+def _measured_with(outcome: PaperOutcome) -> str:
+    """`Fast DDS (fastrtps 2.9.1), Zenoh (zenoh 1.10.2), by Middlemark 0.1.0`."""
+    libraries = [f"{title} ({library})" for title, library in outcome.libraries.items()]
+    return f"{', '.join(libraries)}, by Middlemark {outcome.middlemark_version}"
 
 
 def _agreement(outcome: PaperOutcome) -> Table:

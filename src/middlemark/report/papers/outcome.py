@@ -1,43 +1,59 @@
 """What a reproduced paper came to, small enough to be kept with the documentation: verdicts, evidence and agreement.
 
-`docs` sets it beside the paper's own findings; the run itself is told by the digest of its files.
+`docs` sets it beside the paper's own findings; the run itself is told by the digest of its files. Each judgement has
+the digest of its basis, so that it stands for a finding only as long as that is the paper's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from middlemark.analysis.decisions.paper_findings import ReproducedPaper
-from middlemark.report.conclusions.claims import claims_shown
-from middlemark.report.papers.tables import came_to, what_decides
+from middlemark.analysis.decisions.paper_findings import JudgedClaims, ReproducedPaper
+from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.report.conclusions.claims import Line, claims_shown
+from middlemark.report.papers.tables import came_to, why
 from middlemark.results.digest import folder_digest
 from middlemark.suite import Model
-from middlemark.suite.papers import Extent
+from middlemark.suite.papers import Extent, LoadedPaper
+
+_NO_LIBRARY = "none"
+"""What a baseline on the kernel alone says of its library."""
 
 
 class ClaimOutcome(Model):
     """A claim as it was judged."""
 
     claim: str
-    judgement: str
+    judgement: Judgement
     evidence: str
 
 
-class FindingOutcome(Model):
+class ClaimsOutcome(Model):
+    """Claims that were judged together."""
+
+    basis: str
+    """The digest of what was judged and measured: `LoadedPaper.basis`."""
+    judgement: Judgement
+    claims: tuple[ClaimOutcome, ...]
+    """None where its suite was not run."""
+
+
+class FindingOutcome(ClaimsOutcome):
     """A finding as it was judged."""
 
     finding: int
-    judgement: str
     came_to: str
-    open: str
-    claims: tuple[ClaimOutcome, ...]
-    explained: str = ""
+    why: str
+    """What refutes it, or why it is undecided."""
+    explained: ClaimsOutcome | None = None
     """Whether its explanation holds, where it has one."""
 
 
 class Agreement(Model):
     """The rank correlation of one metric of one table."""
 
+    basis: str
+    """The digest of the published values and of what was measured: `LoadedPaper.basis_of_values`."""
     table: str
     metric: str
     cells: int
@@ -53,11 +69,12 @@ class PaperOutcome(Model):
     extent: Extent
     started_at: str
     machine: str
+    middlemark_version: str
+    libraries: dict[str, str]
+    """By the title of a middleware: its library, and the programs of its services, with their versions."""
     trials: int
     not_run: int
     """Trials that were planned and are not stored."""
-    paper_digest: str
-    """Of the paper's files: what it was judged by."""
     run_digest: str
     """Of the run's stored files."""
     findings: tuple[FindingOutcome, ...]
@@ -65,59 +82,118 @@ class PaperOutcome(Model):
     not_installed: dict[str, str] = {}
     not_applicable: tuple[str, ...] = ()
 
-    def count(self, judgement: str) -> int:
+    def count(self, judgement: Judgement) -> int:
         """How many findings have this judgement."""
-        return sum(finding.judgement == judgement for finding in self.findings)
+        return sum(finding.judgement is judgement for finding in self.findings)
 
 
 def outcome_of(reproduced: ReproducedPaper) -> PaperOutcome:
     """What it came to."""
+    reproduction = reproduced.reproduction
     return PaperOutcome(
         paper=reproduced.paper.paper,
-        extent=reproduced.reproduction.extent,
-        started_at=reproduced.reproduction.started_at,
+        extent=reproduction.extent,
+        started_at=reproduction.started_at,
         machine=_machine(reproduced),
+        middlemark_version=next((run.manifest.middlemark_version for run in reproduced.runs.values()), ""),
+        libraries=_libraries(reproduced),
         trials=sum(run.n_trials for run in reproduced.runs.values()),
         not_run=reproduced.n_missing,
-        paper_digest=reproduced.reproduction.paper.digest,
         run_digest=folder_digest(reproduced.folder.path, without=".html"),
-        findings=tuple(_findings(reproduced)),
-        agreement=tuple(
-            Agreement(
-                table=name,
+        findings=tuple(_findings(reproduced, reproduction.paper)),
+        agreement=tuple(_agreement(reproduced, reproduction.paper)),
+        not_installed=dict(reproduction.not_installed),
+        not_applicable=tuple(dict.fromkeys(_refusals(reproduced))),
+    )
+
+
+def standing(outcome: PaperOutcome, loaded: LoadedPaper) -> PaperOutcome:
+    """What of it is of the paper as it is now: judgements of the same claims on the same experiments, and no others."""
+    extent = outcome.extent
+    findings = loaded.paper.findings
+    bases = {finding.finding: loaded.basis(finding, extent) for finding in findings}
+    explanations = {
+        finding.finding: loaded.basis(finding.explained, extent) for finding in findings if finding.explained
+    }
+    of_values = {table.table: loaded.basis_of_values(table, extent) for table in loaded.paper.tables}
+    return outcome.model_copy(
+        update={
+            "findings": tuple(
+                _with_standing_explanation(finding, explanations.get(finding.finding))
+                for finding in outcome.findings
+                if finding.basis == bases.get(finding.finding)
+            ),
+            "agreement": tuple(
+                agreement for agreement in outcome.agreement if agreement.basis == of_values.get(agreement.table)
+            ),
+        }
+    )
+
+
+def _with_standing_explanation(finding: FindingOutcome, basis: str | None) -> FindingOutcome:
+    stands = finding.explained is not None and finding.explained.basis == basis
+    return finding if stands else finding.model_copy(update={"explained": None})
+
+
+def _findings(reproduced: ReproducedPaper, loaded: LoadedPaper) -> Iterable[FindingOutcome]:
+    extent = reproduced.reproduction.extent
+    for judged in reproduced.findings:
+        explained = judged.explained
+        yield FindingOutcome(
+            **_outcome(judged, loaded.basis(judged.finding, extent)).model_dump(),
+            finding=judged.finding.finding,
+            came_to=came_to(judged),
+            why=why(judged),
+            explained=_outcome(explained, loaded.basis(explained.explanation, extent)) if explained else None,
+        )
+
+
+def _outcome(judged: JudgedClaims, basis: str) -> ClaimsOutcome:
+    lines = [shown.line for shown in claims_shown(judged.claims)]
+    return ClaimsOutcome(
+        basis=basis,
+        judgement=judged.judgement,
+        claims=tuple(
+            ClaimOutcome(claim=line.text, judgement=line.judgement, evidence=_evidence(line)) for line in lines
+        ),
+    )
+
+
+def _evidence(line: Line) -> str:
+    return ": ".join(words for words in (line.effect, line.why) if words)
+
+
+def _agreement(reproduced: ReproducedPaper, loaded: LoadedPaper) -> Iterable[Agreement]:
+    for table in loaded.paper.tables:
+        compared = reproduced.comparisons.get(table.table)
+        for correlation in compared.correlations if compared else ():
+            yield Agreement(
+                basis=loaded.basis_of_values(table, reproduced.reproduction.extent),
+                table=table.table,
                 metric=correlation.metric.name,
                 cells=correlation.n_cells,
                 value=correlation.value,
                 low=correlation.low,
                 high=correlation.high,
             )
-            for name, compared in reproduced.comparisons.items()
-            for correlation in compared.correlations
-        ),
-        not_installed=dict(reproduced.reproduction.not_installed),
-        not_applicable=tuple(dict.fromkeys(_refusals(reproduced))),
-    )
-
-
-def _findings(reproduced: ReproducedPaper) -> Iterable[FindingOutcome]:
-    for finding in reproduced.findings:
-        lines = [shown.line for shown in claims_shown(finding.claims)]
-        yield FindingOutcome(
-            finding=finding.finding.finding,
-            judgement=finding.judgement.value,
-            came_to=came_to(finding),
-            open=what_decides(finding),
-            claims=tuple(
-                ClaimOutcome(claim=line.text, judgement=line.judgement.value, evidence=line.effect or line.why)
-                for line in lines
-            ),
-            explained=finding.explained.judgement.value if finding.explained else "",
-        )
 
 
 def _machine(reproduced: ReproducedPaper) -> str:
     machines = (run.manifest.machine_in_short for run in reproduced.runs.values())
     return next(machines, "no machine: nothing was run")
+
+
+def _libraries(reproduced: ReproducedPaper) -> dict[str, str]:
+    """Of middlewares, not of baselines."""
+    middlewares = dict(entry for run in reproduced.runs.values() for entry in run.manifest.middlewares.items())
+    libraries_of = {
+        middleware.title: (middleware.library, *middleware.programs) for _, middleware in sorted(middlewares.items())
+    }
+    return {
+        title: ", ".join(f"{library.name} {library.version}" for library in libraries)
+        for title, libraries in libraries_of.items()
+        if libraries[0].name != _NO_LIBRARY
+    }
 
 
 def _refusals(reproduced: ReproducedPaper) -> Iterable[str]:

@@ -100,7 +100,7 @@ def render(reproduced: ReproducedPaper) -> str:
             paper=reproduced.paper,
             reproduction=reproduced.reproduction,
             reproduced=reproduced,
-            headline=headline(reproduced.findings),
+            headline=headline([finding.judgement for finding in reproduced.findings]),
             findings_table=findings_table(reproduced.findings),
             findings=findings_shown(reproduced),
             reading=READING,

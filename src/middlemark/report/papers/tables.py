@@ -5,11 +5,13 @@ It computes nothing: `analysis.decisions.paper_findings` has what was judged and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from middlemark.analysis.compare.published import Pair, PaperComparison, Ratio, by_group
 from middlemark.analysis.decisions.paper_findings import JudgedFinding, ReproducedPaper
 from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.report.conclusions.claims import claims_shown
 from middlemark.report.conclusions.comparison import UNITS
 from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, Unit, factor
 from middlemark.report.elements.labels import deliveries_of
@@ -20,9 +22,8 @@ from middlemark.suite.papers import Paper
 from middlemark.suite.yaml.quantity import plural
 
 NO_COMMUNICATION = "nothing received"
-WHY_UNDECIDED = "why undecided"
-"""The heading of the reasons, with what would decide a finding."""
-BOTH_SIDES = "its confidence interval holds values that agree with the claim and values that refute it: run more trials"
+WHY = "what refutes it, or why it is undecided"
+BOTH_SIDES = "the interval has values that agree with the claim and values that don't: run more trials"
 FINDINGS = (
     "A finding holds where every part of its claims does, is refuted where one part is at a level that excludes chance "
     "among all of them, and is undecided otherwise."
@@ -33,7 +34,7 @@ Group = tuple[tuple[str, str], ...]
 def findings_table(findings: Sequence[JudgedFinding]) -> Table:
     """Every finding with its verdict."""
     columns = (*named("finding", "verdict"), sentences("what the paper says"), *values("claims"))
-    columns += (sentences("explained by"), sentences(WHY_UNDECIDED))
+    columns += (sentences("explained by"), sentences(WHY))
     rows = [
         (
             str(finding.finding.finding),
@@ -41,7 +42,7 @@ def findings_table(findings: Sequence[JudgedFinding]) -> Table:
             finding.finding.says,
             came_to(finding),
             explained_by(finding),
-            what_decides(finding),
+            why(finding),
         )
         for finding in findings
     ]
@@ -61,6 +62,15 @@ def came_to(finding: JudgedFinding) -> str:
     words = {Judgement.HOLDS: "hold", Judgement.REFUTED: "refuted", Judgement.UNDECIDED: "undecided"}
     counts = [f"{finding.count(judgement)} {word}" for judgement, word in words.items() if finding.count(judgement)]
     return f"{', '.join(counts)} of {len(finding.claims)}"
+
+
+def why(finding: JudgedFinding) -> str:
+    """What refutes it, or why it is undecided and what would decide it; empty where it holds."""
+    if finding.judgement is not Judgement.REFUTED:
+        return what_decides(finding)
+    lines = (shown.line for shown in claims_shown(finding.claims))
+    against = [(number, line) for number, line in enumerate(lines, start=1) if line.judgement is Judgement.REFUTED]
+    return "; ".join(f"claim {number}: {line.effect}" if line.effect else f"claim {number}" for number, line in against)
 
 
 def what_decides(finding: JudgedFinding) -> str:
@@ -85,12 +95,12 @@ def _sentence(text: str) -> str:
     return f"{text}." if text else ""
 
 
-def headline(findings: Sequence[JudgedFinding]) -> str:
+def headline(judgements: Sequence[Judgement]) -> str:
     """`4 of 12 findings hold, 2 are refuted, 6 undecided`."""
-    count = {judgement: sum(finding.judgement is judgement for finding in findings) for judgement in Judgement}
+    count = Counter(judgements)
     hold, are = ("holds" if count[Judgement.HOLDS] == 1 else "hold"), "is" if count[Judgement.REFUTED] == 1 else "are"
     return (
-        f"{count[Judgement.HOLDS]} of {plural(len(findings), 'finding')} {hold}, {count[Judgement.REFUTED]} {are} "
+        f"{count[Judgement.HOLDS]} of {plural(len(judgements), 'finding')} {hold}, {count[Judgement.REFUTED]} {are} "
         f"refuted, {count[Judgement.UNDECIDED]} undecided"
     )
 

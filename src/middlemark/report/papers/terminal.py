@@ -12,7 +12,7 @@ from middlemark.analysis.decisions.paper_findings import JudgedExplanation, Repr
 from middlemark.report.conclusions.claims import STYLES, as_data
 from middlemark.report.conclusions.comparison import json_values
 from middlemark.report.elements.terminal_tables import grid
-from middlemark.report.papers.tables import agreement_words, came_to, explained_by, headline, what_decides
+from middlemark.report.papers.tables import agreement_words, came_to, explained_by, headline, what_decides, why
 from middlemark.results.manifest import Reproduction
 from middlemark.suite.yaml.quantity import plural
 
@@ -23,14 +23,14 @@ def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
     rows = grid("", "", "finding", "claims", *explained)
     for finding in reproduced.findings:
         words = Text(finding.finding.says)
-        if why := what_decides(finding):
-            words.append(f"\n{why}", "dim")
+        if reason := why(finding):
+            words.append(f"\n{reason}", "dim")
         verdict = Text(finding.judgement.value, STYLES[finding.judgement])
         number, claims = Text(str(finding.finding.finding)), Text(came_to(finding))
         cells = (number, verdict, words, claims, Text(explained_by(finding)))
         rows.add_row(*cells[: len(rows.columns)])
     console.print(rows)
-    console.print(Text(headline(reproduced.findings), "bold"))
+    console.print(Text(headline([finding.judgement for finding in reproduced.findings]), "bold"))
     for name, compared in reproduced.comparisons.items():
         console.print(Text(f"{name.replace('_', ' ')}: {agreement_words(compared)}"))
         for correlation in compared.correlations:

@@ -7,17 +7,27 @@ what was measured word for word.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from middlemark.errors import SuiteError, UsageError
 from middlemark.suite.load import LoadedSuite, parse_suite
-from middlemark.suite.papers.paper import Extent, Paper, PublishedValue, read_values
+from middlemark.suite.papers.paper import (
+    Explanation,
+    Extent,
+    Finding,
+    Paper,
+    PublishedTable,
+    PublishedValue,
+    read_values,
+)
 from middlemark.suite.yaml.document import read_document, text_of
 from middlemark.suite.yaml.model import closest_first, explain, within
 
@@ -35,20 +45,38 @@ class LoadedPaper:
     values: Mapping[str, tuple[PublishedValue, ...]]
     """By table."""
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all files: what a run was judged by."""
-        whole = "\0".join(f"{name}\0{text}" for name, text in sorted(self.texts.items()))
-        return hashlib.sha256(whole.encode()).hexdigest()
+    def basis(self, judged: Finding | Explanation, extent: Extent) -> str:
+        """SHA-256 of what a judgement depends on: the claims, and the suite as the extent has it, but for its summary.
+
+        The words about them change nothing, nor does what other findings are judged by.
+        """
+        return _digest([claim.text for claim in judged.claims or ()], self._measured(judged.suite, extent))
+
+    def basis_of_values(self, table: PublishedTable, extent: Extent) -> str:
+        """The same of how far a table's values agree with what is measured."""
+        return _digest([self.texts[f"{table.table}.csv"], *table.series], self._measured(table.suite, extent))
 
     def suite(self, name: str, extent: Extent) -> LoadedSuite:
         """One of its suites, as an extent has it."""
+        text = text_of(self._data(name, extent))
+        file = f"{name}.yaml"
+        return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file))
+
+    def _measured(self, suite: str | None, extent: Extent) -> dict[str, Any]:
+        data = {} if suite is None else self._data(suite, extent)
+        return {name: value for name, value in data.items() if name != "summary"}
+
+    def _data(self, name: str, extent: Extent) -> dict[str, Any]:
         (entry,) = (suite for suite in self.paper.suites if suite.suite == name)
         file = f"{name}.yaml"
-        data = read_document(self.texts[file], file=file).data
+        data: dict[str, Any] = read_document(self.texts[file], file=file).data
         data.update(entry.keys_of(extent))
-        text = text_of(data)
-        return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file))
+        return data
+
+
+def _digest(claimed: Sequence[str], measured: Mapping[str, Any]) -> str:
+    text = json.dumps([claimed, measured], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def shipped_paper_names() -> tuple[str, ...]:
