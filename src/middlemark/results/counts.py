@@ -88,7 +88,7 @@ class FirstMatch(Model):
     """Of answers, the index of the subscriber that answers."""
     after_ns: Nanoseconds
     handshake_ns: Nanoseconds | None = None
-    """How long the handshake before it took; None where there is none, or where it is not told apart."""
+    """How long the handshake before it took; None where there is none, or where the library does not tell it."""
 
 
 class FirstMessage(Model):

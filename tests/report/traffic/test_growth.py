@@ -36,7 +36,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
 def test_each_cost_has_a_row_a_candidate_and_a_column_a_place(findings: RunFindings) -> None:
     who = series_by_experiment(findings.manifest, [each.experiment for each in findings.experiments])
     first, *_ = growth_tables(findings, who)
-    assert first.title.startswith("Time until all have all over endpoints: endpoints, 64 B at 20 Hz")
+    assert first.title.startswith("Time to first message over endpoints: endpoints, 64 B at 20 Hz")
     assert first.headings[2:6] == tuple(f"{place} endpoints, ms" for place in (8, 16, 32, 64))
     assert [row[0] for row in first.lines] == ["one", "other"]
     assert all("participant" not in row[-1] for row in first.lines)
@@ -54,7 +54,7 @@ def test_page_and_terminal_show_it(findings: RunFindings) -> None:
     assert '<section id="growth">' in render(findings)
     console = Console(file=StringIO(), record=True, width=160)
     print_summary(findings, console)
-    assert "Time until all have all over endpoints" in console.export_text()
+    assert "Time to first message over endpoints" in console.export_text()
 
 
 def test_a_curve_is_said_with_its_intervals() -> None:

@@ -57,12 +57,12 @@ class GrowthMetric:
 
 
 METRICS = (
-    GrowthMetric("time until all have all", "first_message_ns"),
+    GrowthMetric("time to first message", "first_message_ns"),
     GrowthMetric("bytes of discovery", "wire_discovery_bytes", Observation.WIRE),
     GrowthMetric("packets of discovery", "wire_discovery_packets", Observation.WIRE),
     GrowthMetric("CPU time of discovery", "discovery_cpu_ns", Observation.RESOURCES),
     GrowthMetric("memory", "peak_memory_bytes"),
-    GrowthMetric("time until a late joiner has all", "recovery_ns", of_stream=True),
+    GrowthMetric("time until a late joiner receives all flows", "recovery_ns", of_stream=True),
 )
 
 

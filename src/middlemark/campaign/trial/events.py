@@ -155,7 +155,7 @@ class EventReader:
         return outcome.model_copy(update={"exit_status": status, "last_log_lines": last_lines(log)})
 
     def _line(self, at_ns: int, worker: str, fields: dict[str, object]) -> None:
-        """What is said may have fields of the line's own names, which `event_` tells apart."""
+        """What is said may have fields of the line's own names, which `event_` distinguishes."""
         line: dict[str, object] = {"at_ns": at_ns, "process": worker}
         line |= {f"event_{name}" if name in line else name: value for name, value in fields.items()}
         self.lines.append(json.dumps(line))

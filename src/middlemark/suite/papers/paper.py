@@ -70,7 +70,7 @@ class PublishedTable(Model):
     suite: Name
     """The suite that measures the same cells."""
     series: Many[str] = ("middleware",)
-    """The factors that tell apart what is compared in one cell."""
+    """The factors that distinguish what is compared in one cell."""
 
 
 class Explanation(Model):
