@@ -52,7 +52,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     base: Annotated[str | None, typer.Option(metavar="VALUE", help="With --by: the value that is the base.")] = None,
     history_folder: Annotated[
         Path | None,
-        typer.Option("--history", metavar="DIR", help="The base: runs in it of HEAD's suite and machine, before HEAD."),
+        typer.Option("--history", metavar="DIR", help="The base: earlier runs in DIR, of HEAD's suite and machine."),
     ] = None,
     last: Annotated[
         int, typer.Option(metavar="NUMBER", min=1, help="With --history: how many of them, the newest.")

@@ -55,12 +55,12 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     since: Since = "",
     until: Until = "",
     setting: Annotated[
-        str, typer.Option("--setting", metavar="WORDS", help="Only settings in whose words these are.")
+        str, typer.Option("--setting", metavar="WORDS", help="Only settings whose words contain these.")
     ] = "",
     as_json: AsJson = False,
     trust: Trust = False,
 ) -> None:
-    """Show a metric over many runs: where its level changed for good, and which versions came with that."""
+    """Show a metric over many runs: where its level changed permanently, and with which versions."""
     from middlemark.analysis.catalogue.estimates import past_runs
     from middlemark.analysis.catalogue.selection import Selection
     from middlemark.analysis.compare.history import histories

@@ -27,7 +27,7 @@ FleetAddress = Annotated[
 Detach = Annotated[
     bool,
     typer.Option(
-        "--detach", help="With --fleet: hand out the trials and leave; --attach brings them in, when you like."
+        "--detach", help="With --fleet: hand out the trials and end; --attach collects the results later."
     ),
 ]
 Through = Annotated[
@@ -35,7 +35,7 @@ Through = Annotated[
     typer.Option(
         "--through",
         metavar="DIR|URL",
-        help="With --fleet: have blocks come back through this folder or store, which all test-beds reach, "
+        help="With --fleet: return blocks through this folder or store, which all test-beds can reach, "
         "in place of the scheduler.",
     ),
 ]

@@ -25,7 +25,7 @@ _LOAD: Final = re.compile(r"\s*(?P<size>[0-9.]+\s*[kKMG]?i?B)\s+at\s+(?P<rate>[0
 def command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The suite to write.")] = Path("my_suite.yaml"),
     middlewares: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="With commas; `all` for every one that is built.")
+        str | None, typer.Option(metavar="NAMES", help="Names, separated by commas; or `all` that are built.")
     ] = None,
     messages: Annotated[
         str | None, typer.Option(metavar="WORKLOAD", help="A shipped workload, or a size and a rate: `2 MB at 10 Hz`.")
