@@ -156,6 +156,17 @@ def test_each_path_that_contributing_names_exists() -> None:
     assert [each for each in sorted(named) if not (ROOT / each).exists() and not (SOURCE / each).exists()] == []
 
 
+def test_each_name_that_contributing_looks_for_in_a_file_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+)` (?:in|of) `([a-z_]+/[\w./-]+\.(?:py|rs|yaml))`", text)
+    assert ("Action", "suite/conditions.py") in named
+    files = {path: next(each for each in (ROOT / path, SOURCE / path) if each.exists()) for _, path in named}
+    missing = [
+        f"{name} in {path}" for name, path in named if not re.search(rf"\b{name}\b", files[path].read_text(encoding="utf-8"))
+    ]
+    assert missing == []
+
+
 def test_contributing_says_what_each_folder_holds() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     folders = [str(folder.relative_to(SOURCE)) for folder in FOLDERS if folder != SOURCE]

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from middlemark.analysis import dataframes
+from middlemark.plan import InvalidKind, WarningKind
 from middlemark.results import tables
 from middlemark.suite.metrics import DISTRIBUTIONS, PLAIN
 from pages import ROOT, text
@@ -44,3 +45,8 @@ def test_the_page_names_exactly_the_files_that_stored_runs_have() -> None:
 def test_every_metric_that_can_be_compared_is_named_on_the_page_of_comparisons() -> None:
     page = text("results/compare")
     assert [name for name in (*DISTRIBUTIONS, *(each.name for each in PLAIN)) if f"`{name}`" not in page] == []
+
+
+def test_the_page_names_every_warning_and_every_reason_for_an_invalid_trial() -> None:
+    page = text("results/run-folder")
+    assert [kind.value for kind in (*WarningKind, *InvalidKind) if f"`{kind.value}`" not in page] == []
