@@ -14,7 +14,7 @@ import grimp
 from pages import ROOT
 
 SOURCE = ROOT / "src" / "middlemark"
-MOST_ENTRIES, MOST_LINES, MOST_LINES_OF_BODY, LONGEST_NAME = 12, 300, 40, 80
+MOST_ENTRIES, MOST_LINES, MOST_LINES_OF_BODY, MOST_LINES_OF_TEMPLATE, LONGEST_NAME = 12, 300, 40, 120, 80
 GENERATED = {SOURCE / "worker" / "contract.py"}
 RIDDLES = {
     *("asked", "dealt", "each", "fare", "fared", "found", "kept", "known", "one"),
@@ -74,6 +74,13 @@ def test_a_module_has_at_most_300_lines() -> None:
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
     long = {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > MOST_LINES and path not in GENERATED}
     assert long == {}, f"more than {MOST_LINES} lines: move one of its concepts to the module that it belongs to"
+
+
+def test_a_template_has_at_most_120_lines() -> None:
+    templates = [path for pattern in ("*.j2", "*.css", "*.js") for path in SOURCE.rglob(pattern)]
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in templates}
+    long = {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > MOST_LINES_OF_TEMPLATE}
+    assert long == {}, f"more than {MOST_LINES_OF_TEMPLATE} lines: include its parts"
 
 
 def test_a_function_has_a_body_of_at_most_40_lines() -> None:

@@ -113,7 +113,7 @@ def test_runs_are_found_by_what_is_said_of_them(client: Client) -> None:
     assert re.findall('class="run">([^<]*)<', page) == ["run-4", "run-3"]
     assert "2 of 7" in page
     assert re.findall("selected>([^<]*)<", page) == ["run-3", "run-4"]
-    assert "No run is as you say" in client.get("/", params={"tag": "nightly"}).text
+    assert "No run matches" in client.get("/", params={"tag": "nightly"}).text
     refused = client.get("/", params={"since": "March"})
     assert (refused.status_code, "is no day" in refused.text) == (400, True)
 

@@ -13,7 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -34,7 +33,7 @@ from middlemark.report.conclusions.comparison import pair_deliveries, row
 from middlemark.report.conclusions.history import Setting, in_common, settings
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.setting_words import setting_words
-from middlemark.report.output.markup import FILTERS
+from middlemark.report.output.markup import page_environment
 from middlemark.report.output.packing import program
 from middlemark.results.files import MOST_PAGE_BYTES, MOST_RECORD_BYTES, is_there, read_bytes, read_chunks
 from middlemark.results.run_folder import RunFolder
@@ -76,14 +75,7 @@ class _Pages:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self.templates = Environment(
-            loader=ChoiceLoader([PackageLoader("middlemark.serve"), PackageLoader("middlemark.report")]),
-            autoescape=select_autoescape(default=True, default_for_string=True),
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self.templates.filters |= FILTERS | {"merged": lambda first, second: first | second}
+        self.templates = page_environment("middlemark.serve", merged=lambda first, second: first | second)
         self.templates.globals["setting_words"] = setting_words
 
     def runs(self, request: Request) -> Response:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
 from middlemark.report.elements.formatting import ABSENT
@@ -79,19 +79,19 @@ def script_json(value: object) -> Markup:
     return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here
 
 
-FILTERS = {"marked": marked, "script_json": script_json, "table_rows": table_rows}
-"""What the templates of a page, and the elements that pages share, may ask for."""
+_FILTERS = {"marked": marked, "script_json": script_json, "table_rows": table_rows}
+"""What the templates of every page may ask for."""
 
 
-def page_environment(**filters: Callable[..., str]) -> Environment:
-    """What makes a page of the templates, with filters of its own; one that names what it was not given is refused."""
+def page_environment(*packages: str, **filters: Callable[..., object]) -> Environment:
+    """What makes a page of the templates of these packages and the report; a name that was not given is refused."""
     environment = Environment(
-        loader=PackageLoader("middlemark.report"),
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "middlemark.report")]),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= FILTERS | filters
+    environment.filters |= _FILTERS | filters
     environment.globals["value_cell"] = value_cell
     return environment
