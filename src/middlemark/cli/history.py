@@ -133,7 +133,7 @@ def _print_runs(runs: "Sequence[ListedRun]") -> None:
 
 
 def _selected(folders: "Sequence[Path]", selection: "Selection", *, trust: bool) -> "Shelf":
-    """The runs that are meant; what can't be read is told, and so is where none is left."""
+    """The selected runs; says what can't be read, and where none is left."""
     from middlemark.analysis.catalogue.library import Library
     from middlemark.errors import UsageError
 

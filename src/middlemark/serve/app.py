@@ -79,7 +79,7 @@ class _Pages:
         self.templates.globals["setting_words"] = setting_words
 
     def runs(self, request: Request) -> Response:
-        """All runs, or those that are meant."""
+        """All runs, or those that are selected."""
         shelf = self.library.look()
         selection = Selection.of(request.query_params)
         chosen = [(place, run) for place, run in enumerate(shelf.runs) if selection.matches(run)]

@@ -1,1 +1,1 @@
-"""Many runs: which there are, which of them are meant, and what they estimate, by an index that folders can renew."""
+"""Many runs: which there are, which of them are selected, and what they estimate; their index is renewed from the folders."""

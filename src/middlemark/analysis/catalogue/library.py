@@ -1,7 +1,7 @@
 """The runs in some folders, looked for again at each look; each is read only as far as a list needs.
 
 What was read is kept until the run changes, also in the index of its folder. A run that can't be read is named, and
-the others are shown. What runs estimate `estimates` reads, which of them are meant `selection` says.
+the others are shown. What runs estimate `estimates` reads, which of them are selected `selection` says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which of many runs are meant: by middleware, version, workload, machine, suite, tag and date, as people write them.
+"""Which of many runs are selected: by middleware, version, workload, machine, suite, tag and date, as people write them.
 
 `library` finds the runs; nothing is read here.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is said of the runs that are meant; what is empty says nothing."""
+    """The conditions that selected runs meet; what is empty is no condition."""
 
     middleware: str = ""
     """Its name."""
@@ -51,7 +51,7 @@ class Selection:
         return {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name)}
 
     def of_shelf(self, shelf: Shelf) -> Shelf:
-        """The runs that are meant."""
+        """The runs that are selected."""
         return (
             Shelf(tuple(run for run in shelf.runs if self.matches(run)), shelf.unreadable) if self.conditions else shelf
         )
