@@ -67,7 +67,7 @@ def _answer(name: str, given: str | None) -> str:
         return given
     question, default = QUESTIONS[name]
     if not is_asked():
-        raise UsageError(f"standard input is no terminal, so nobody can answer: {question}", remedy=f"--{name} {default!r}")
+        raise UsageError(f"without a terminal nobody can answer: {question}", remedy=f"--{name} {default!r}")
     answer: str = typer.prompt(question, default=default)
     return answer
 
