@@ -169,7 +169,9 @@ def test_each_name_that_contributing_looks_for_in_a_file_is_there() -> None:
     assert ("Action", "suite/conditions.py") in named
     files = {path: next(each for each in (ROOT / path, SOURCE / path) if each.exists()) for _, path in named}
     missing = [
-        f"{name} in {path}" for name, path in named if not re.search(rf"\b{name}\b", files[path].read_text(encoding="utf-8"))
+        f"{name} in {path}"
+        for name, path in named
+        if not re.search(rf"\b{name}\b", files[path].read_text(encoding="utf-8"))
     ]
     assert missing == []
 

@@ -17,7 +17,7 @@ def command(
     run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as printed by `middlemark run`.")],
     to: Annotated[
         str | None,
-        typer.Argument(metavar="FILE|URL", help="By default the folder's name with `.tar`; or a URL that fsspec knows."),
+        typer.Argument(metavar="FILE|URL", help="By default the folder's name with `.tar`; or a URL for fsspec."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,
@@ -37,7 +37,7 @@ def unpack_command(
         Path | None, typer.Argument(metavar="DIR", help="The new run folder, in place of runs/<name of the file>.")
     ] = None,
     sha256: Annotated[
-        str | None, typer.Option(metavar="DIGEST", help="The digest that it must have, in place of that in FILE.sha256.")
+        str | None, typer.Option(metavar="DIGEST", help="The digest that it must have, in place of FILE.sha256.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Which of many runs are selected: by middleware, version, workload, machine, suite, tag and date, as people write them.
+"""Which runs are selected: by middleware, version, workload, machine, suite, tag and date, as people write them.
 
 `library` finds the runs; nothing is read here.
 """

@@ -64,7 +64,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     ] = None,
     tag: Annotated[
         list[str] | None,
-        typer.Option(metavar="TAG", help="A word by which `runs`, `history` and `serve` find the run; may be repeated."),
+        typer.Option(metavar="TAG", help="A word for `runs`, `history` and `serve` to find the run; may be repeated."),
     ] = None,
     resume: Annotated[
         Path | None,
