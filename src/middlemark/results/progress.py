@@ -1,7 +1,7 @@
-"""The progress of a campaign: its events, and the observer that whoever watches gives it.
+"""The progress of a campaign: its events, and the observer that they are told to.
 
-Nothing is computed or shown here: the terminal's live view is `report.output.live`, and a campaign works the same with
-no one watching.
+Nothing is stored, computed or shown here: `campaign` tells what happens, `report.output.live` shows it, and neither
+knows the other. A campaign works the same with no one watching.
 """
 
 from __future__ import annotations
