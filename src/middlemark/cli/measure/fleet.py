@@ -26,9 +26,7 @@ FleetAddress = Annotated[
 ]
 Detach = Annotated[
     bool,
-    typer.Option(
-        "--detach", help="With --fleet: hand out the trials and end; --attach collects the results later."
-    ),
+    typer.Option("--detach", help="With --fleet: hand out the trials and end; --attach collects the results later."),
 ]
 Through = Annotated[
     str | None,
