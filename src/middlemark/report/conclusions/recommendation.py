@@ -136,7 +136,7 @@ def _headline(first: Sequence[Candidate], fitness: Fitness, series_of: Mapping[s
 def _none_shown(fitness: Fitness, series_of: Mapping[str, Series]) -> str:
     """Who is still to be considered: those that miss nothing; baselines only where there are no others."""
     series = [series_of[candidate.id] for candidate in fitness.undecided]
-    names = [one.label for one in series if not one.baseline] or [one.label for one in series]
+    names = [line.label for line in series if not line.baseline] or [line.label for line in series]
     miss = "misses" if len(names) == 1 else "miss"
     return (
         f"No candidate is shown to meet all requirements of {fitness.demand.application}; "
