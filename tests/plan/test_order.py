@@ -6,11 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from middlemark.plan import Trial, campaign_duration_ns, expand, order_trials, plan_trials
-from middlemark.suite import Observation, load_suite
+from middlemark.plan import Trial, Watched, campaign_duration_ns, expand, order_trials, plan_trials, replanned
+from middlemark.suite import Observation, load_suite, parse_suite
 
 QUICK = load_suite("quick").suite
 EXPERIMENTS = expand(QUICK, available=["shm", "tcp", "udp", "zenoh"])
+SUITE_WATCHED = parse_suite(
+    "{suite: watched, middlewares: tcp, workloads: imu, trials: 4, observe: wire, observed_trials: 2}", file="test.yaml"
+)
 
 
 @given(seed=st.integers(0, 2**63 - 1), blocks=st.integers(1, 6), count=st.integers(1, len(EXPERIMENTS)))
@@ -77,7 +80,7 @@ def test_quick_takes_less_than_four_minutes_with_eleven_middlewares() -> None:
 
 
 def test_each_observation_adds_a_trial_of_each_experiment_to_each_block() -> None:
-    trials = order_trials(EXPERIMENTS, blocks=2, seed=1, observe=[Observation.WIRE, Observation.RESOURCES])
+    trials = order_trials(EXPERIMENTS, blocks=2, seed=1, observe=Watched([Observation.WIRE, Observation.RESOURCES]))
     held = Counter((t.block, t.experiment.id, t.observation) for t in trials)
     assert len(held) == 2 * len(EXPERIMENTS) * 3
     assert set(held.values()) == {1}
@@ -85,6 +88,13 @@ def test_each_observation_adds_a_trial_of_each_experiment_to_each_block() -> Non
 
 
 def test_unobserved_and_observed_trials_run_in_random_order() -> None:
-    trials = order_trials(EXPERIMENTS, blocks=10, seed=1, observe=[Observation.WIRE])
+    trials = order_trials(EXPERIMENTS, blocks=10, seed=1, observe=Watched([Observation.WIRE]))
     first = {(t.block, t.experiment.id): t.observation for t in reversed(trials)}
     assert set(first.values()) == {None, Observation.WIRE}
+
+
+def test_the_first_blocks_alone_have_observed_trials_where_a_suite_says_how_many() -> None:
+    trials = order_trials(EXPERIMENTS, blocks=5, seed=1, observe=Watched([Observation.WIRE], blocks=2))
+    assert {t.block for t in trials if t.observation} == {1, 2}
+    assert Counter(t.block for t in trials if t.observation is None) == dict.fromkeys(range(1, 6), len(EXPERIMENTS))
+    assert replanned(SUITE_WATCHED, planned := plan_trials(SUITE_WATCHED, available=["tcp"])) == planned

@@ -33,6 +33,14 @@ mine.yaml:4:31: only applications on this machine can be one
 allowed: C1-1, C2-2, …\
 """),
     ),
+    "observed trials of nothing": (
+        HEAD + "observed_trials: 2\n",
+        snapshot("""\
+mine.yaml:4:1: `observed_trials` says how often something is observed, and nothing is
+  observed_trials: 2
+allowed: an observation in `observe`\
+"""),
+    ),
     "a fault without a time": (
         FAULTS + "      - {do: kill, of: publisher_0}\n",
         snapshot("""\

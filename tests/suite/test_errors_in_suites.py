@@ -42,7 +42,7 @@ allowed: `middlewares: …`\
         snapshot("""\
 mine.yaml:4:1: unknown key `windws`
   windws: {window: 1 s}
-allowed: did you mean `windows`? (suite, summary, seed, trials, stop, middlewares, profiles, delivery, workloads, sizes, qos, topologies, conditions, exclude, claims, observe, capture, kernel_path, verify, windows, recording, disturbance)\
+allowed: did you mean `windows`? (suite, summary, seed, trials, stop, middlewares, profiles, delivery, workloads, sizes, qos, topologies, conditions, exclude, claims, observe, observed_trials, capture, kernel_path, verify, windows, recording, disturbance)\
 """),
     ),
     "an unknown key deep within": (

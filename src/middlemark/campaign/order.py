@@ -22,10 +22,10 @@ from middlemark.plan import (
     Trial,
     expand,
     experiments_of,
-    observed,
     on_both_sides,
     only,
     order_trials,
+    watched,
 )
 from middlemark.results.manifest import TAG
 from middlemark.suite import ALL_MIDDLEWARES, Demand, Disturbance, LoadedDemand, LoadedSuite, MiddlewareChoice, Suite
@@ -140,10 +140,10 @@ def order_suite(
     whole = on_both_sides(expanded) if against else expanded
     check_claims(loaded, whole, left_out)
     experiments = only(whole, conditions)
-    blocks, observe = trials or suite.trials, suite.observe or ()
+    blocks, observe = trials or suite.trials, watched(suite)
     fixed = suite.stop.max_trials if suite.stop else blocks
     of_each = (point.search.max_trials * point.search.searches if point.search else fixed for point in experiments)
-    most = (1 + len(set(observe))) * sum(of_each)
+    most = len(observe.kinds(1)) * sum(of_each)
     planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe, most_trials=most)
     return Order(
         definition=loaded.suite,
@@ -166,7 +166,7 @@ def order_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | 
     measured = demand.model_copy(update={"middlewares": _measured(demand.middlewares, left_out)})
     profiles = {name: distinct_profiles(worker.description) for name, worker in workers.items()}
     experiments = only(experiments_of(measured, profiles), conditions)
-    planned = order_trials(experiments, blocks=demand.trials, seed=demand.seed, observe=observed(demand))
+    planned = order_trials(experiments, blocks=demand.trials, seed=demand.seed, observe=watched(demand))
     return Order(
         definition=demand,
         text=loaded.text,

@@ -30,10 +30,12 @@ from middlemark.plan.patterns import (
     Unthrottled,
 )
 from middlemark.plan.schedule import (
+    Watched,
     next_block,
     order_trials,
     plan_trials,
     replanned,
+    watched,
 )
 from middlemark.plan.streams import (
     Chain,
@@ -104,6 +106,7 @@ __all__ = [
     "Unthrottled",
     "Valid",
     "WarningKind",
+    "Watched",
     "Windows",
     "campaign_duration_ns",
     "expand",
@@ -122,4 +125,5 @@ __all__ = [
     "topology_of",
     "trial_duration_ns",
     "varying_factors",
+    "watched",
 ]

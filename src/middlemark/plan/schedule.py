@@ -25,6 +25,30 @@ SOUGHT = {"no_communication", "failed", "timed_out"}
 
 
 @dataclass(frozen=True)
+class Watched:
+    """What is observed, and in which blocks."""
+
+    observations: Sequence[Observation] = ()
+    blocks: int | None = None
+    """In so many, from the first on; None: in all."""
+
+    def kinds(self, block: int) -> tuple[Observation | None, ...]:
+        """Each kind of trial that an experiment has in a block: None, which is unobserved, then each observation once."""
+        is_watched = self.blocks is None or block <= self.blocks
+        return (None, *dict.fromkeys(self.observations if is_watched else ()))
+
+
+UNWATCHED = Watched()
+
+
+def watched(requested: Suite | Demand) -> Watched:
+    """What a suite, or an application, wants observed."""
+    if isinstance(requested, Suite):
+        return Watched(requested.observe or (), requested.observed_trials)
+    return Watched(observed(requested))
+
+
+@dataclass(frozen=True)
 class Load:
     """What each publisher has to send."""
 
@@ -100,7 +124,7 @@ def plan_trials(
 ) -> tuple[Trial, ...]:
     """All trials of a suite: for the middlewares available, those that `--only` leaves, as often as `--trials` says."""
     experiments = only(expand(suite, available=available), conditions)
-    return order_trials(experiments, blocks=trials or suite.trials, seed=suite.seed, observe=suite.observe or ())
+    return order_trials(experiments, blocks=trials or suite.trials, seed=suite.seed, observe=watched(suite))
 
 
 def order_trials(
@@ -108,7 +132,7 @@ def order_trials(
     *,
     blocks: int,
     seed: int,
-    observe: Sequence[Observation] = (),
+    observe: Watched = UNWATCHED,
     most_trials: int = 0,
 ) -> tuple[Trial, ...]:
     """All trials in the order in which they run; the same seed gives the same order.
@@ -118,7 +142,7 @@ def order_trials(
     order = [
         (block, *executed)
         for block in range(1, blocks + 1)
-        for executed in _shuffled(_of_block(block, experiments), (None, *dict.fromkeys(observe)), block, seed)
+        for executed in _shuffled(_of_block(block, experiments), observe.kinds(block), block, seed)
     ]
     digits = len(str(max(len(order), most_trials)))
     begin = {experiment.id: SearchStep(search=1, step=0) for experiment in experiments if experiment.search is not None}
@@ -135,12 +159,12 @@ def next_block(
     experiments: Sequence[Experiment],
     *,
     seed: int,
-    observe: Sequence[Observation] = (),
+    observe: Watched = UNWATCHED,
     steps: Mapping[str, SearchStep] = MappingProxyType({}),
 ) -> tuple[Trial, ...]:
     """One more block, of these experiments alone, after all the trials that there are; of searches with their steps."""
     digits, block = len(before[-1].id.partition("-")[0]), before[-1].block + 1
-    executed = _shuffled(experiments, (None, *dict.fromkeys(observe)), block, seed)
+    executed = _shuffled(experiments, observe.kinds(block), block, seed)
     first = before[-1].number + 1
     return tuple(_trial(number, digits, seed, steps, block, *pair) for number, pair in enumerate(executed, start=first))
 
@@ -184,7 +208,7 @@ def replanned(requested: Suite | Demand, stored: Sequence[Trial]) -> tuple[Trial
         return ()
     by_id = {experiment.id: experiment for experiment in _experiments(requested, stored)}
     steps = {(trial.block, trial.experiment.id): trial.step for trial in stored if trial.step is not None}
-    observe = (requested.observe or ()) if isinstance(requested, Suite) else observed(requested)
+    observe = watched(requested)
     blocks = [_block(number, stored, by_id) for number in range(1, stored[-1].block + 1)] if _is_short(stored) else []
     trials: tuple[Trial, ...] = ()
     for number, experiments in enumerate(blocks, start=1):

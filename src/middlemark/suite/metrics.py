@@ -146,6 +146,13 @@ class Metric:
         return Key(chain_subject(name) if self.of_chain else stream_subject(name), self.stored_name)
 
 
+def _observed(
+    name: str, stored_name: str, dimension: Dimension, observed_by: Observation, *, of_trial: bool = True
+) -> Metric:
+    """A metric of the trials with an observation, which is compared only where it is named."""
+    return Metric(name, stored_name, dimension, of_trial=of_trial, is_usual=False, observed_by=observed_by)
+
+
 CAPACITY = "capacity_bytes_per_s"
 """The sustained payload per second: one value per search, whether rates or sizes were searched."""
 PLAIN = (
@@ -174,21 +181,10 @@ PLAIN = (
     ),
     Metric("cpu", "cpu_percent_of_core", Dimension.PERCENT_OF_CORE, of_trial=True),
     Metric("memory", "peak_memory_bytes", Dimension.BYTES, of_trial=True),
-    Metric(
-        "kernel_share",
-        "path_typical_kernel_share",
-        Dimension.FRACTION,
-        is_usual=False,
-        observed_by=Observation.KERNEL_PATH,
-    ),
-    Metric(
-        "tcp_share",
-        "tcp_share",
-        Dimension.SHARE,
-        of_trial=True,
-        is_usual=False,
-        observed_by=Observation.KERNEL_PATH,
-    ),
+    _observed("kernel_share", "path_typical_kernel_share", Dimension.FRACTION, Observation.KERNEL_PATH, of_trial=False),
+    _observed("tcp_share", "tcp_share", Dimension.SHARE, Observation.KERNEL_PATH),
+    _observed("cpu_per_message", "cpu_per_message_ns", Dimension.TIME, Observation.RESOURCES),
+    _observed("wire_to_payload", "wire_overhead_ratio", Dimension.NUMBER, Observation.WIRE),
 )
 USUAL_QUANTILES = (
     *("median(latency)", "p99(latency)", "p99(latency_from_intended)", "median(round_trip)", "p99(round_trip)"),

@@ -140,6 +140,8 @@ class Suite(Model):
     """Statements about the results; each is judged."""
     observe: Many[Observation] | None = None
     """What is watched from outside; for each observation, every experiment has one more trial per block."""
+    observed_trials: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None
+    """In how many blocks, from the first on, experiments have these trials; without it, in all."""
     capture: Capture = Capture()
     """How much is kept of frames that are captured."""
     kernel_path: KernelPath = KernelPath()
@@ -173,6 +175,16 @@ class Suite(Model):
                 "the trials of a capacity search can't be observed",
                 allowed="a separate suite for them",
                 at=("observe",),
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _observes_what_it_names(self) -> Self:
+        if self.observed_trials is not None and not self.observe:
+            raise refusal(
+                "`observed_trials` says how often something is observed, and nothing is",
+                allowed="an observation in `observe`",
+                at=("observed_trials",),
             )
         return self
 

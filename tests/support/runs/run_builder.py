@@ -21,8 +21,8 @@ from middlemark.plan import (
     WarningKind,
     expand,
     experiments_of,
-    observed,
     order_trials,
+    watched,
 )
 from middlemark.results.counts import (
     Counts,
@@ -49,7 +49,7 @@ def build_run(path: Path, suite_text: str, behaviours: Mapping[str, Behaviour], 
     """A whole run of a suite, each middleware as `behaviours` says."""
     suite = parse_suite(suite_text, file="test.yaml")
     experiments = expand(suite, available=sorted(behaviours))
-    trials = order_trials(experiments, blocks=suite.trials, seed=suite.seed, observe=suite.observe or ())
+    trials = order_trials(experiments, blocks=suite.trials, seed=suite.seed, observe=watched(suite))
     folder = RunFolder(path)
     manifest = _manifest(suite_text, suite.suite, trials, behaviours)
     began = f"2026-01-31T12:{(seed - 1) % 60:02d}:00+00:00"
@@ -63,7 +63,7 @@ def build_demand_run(path: Path, demand_text: str, behaviours: Mapping[str, Beha
     """A whole run of an application's demand; streams that a behaviour names by `middleware/stream` have that one."""
     demand = parse_demand(demand_text, file="test.yaml")
     experiments = experiments_of(demand, {name: ("default",) for name in behaviours if "/" not in name})
-    trials = order_trials(experiments, blocks=demand.trials, seed=demand.seed, observe=observed(demand))
+    trials = order_trials(experiments, blocks=demand.trials, seed=demand.seed, observe=watched(demand))
     folder = RunFolder(path)
     folder.write_manifest(_manifest(demand_text, demand.application, trials, behaviours))
     for trial in trials:

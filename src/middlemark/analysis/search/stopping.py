@@ -22,7 +22,7 @@ from middlemark.analysis.metrics.stored import StoredResult
 from middlemark.analysis.search.bisection import next_steps
 from middlemark.analysis.stats.estimate import ends_of_median
 from middlemark.analysis.stats.intervals import coverage
-from middlemark.plan import Experiment, Stream, Trial, next_block
+from middlemark.plan import Experiment, Stream, Trial, next_block, watched
 from middlemark.plan.schedule import at_step
 from middlemark.results.manifest import Width
 from middlemark.suite import Stop, Suite
@@ -190,6 +190,5 @@ def next_trials(suite: Suite, trials: Sequence[Trial], results: Sequence[StoredR
     why += ["one search continues" if len(steps) == 1 else f"{len(steps)} searches continue"] if steps else []
     chosen = [*wide, *steps]
     at_steps = {experiment.id: search_step for experiment, search_step in planned}
-    observe = suite.observe or ()
-    block = next_block(trials, chosen, seed=suite.seed, observe=observe, steps=at_steps) if chosen else ()
+    block = next_block(trials, chosen, seed=suite.seed, observe=watched(suite), steps=at_steps) if chosen else ()
     return NextTrials(block, all_widths, ", ".join(why))

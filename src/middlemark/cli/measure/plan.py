@@ -122,9 +122,9 @@ def _total(experiments: "Sequence[Experiment]", trials: "Sequence[Trial]") -> st
 
     minutes, seconds = divmod(round(campaign_duration_ns(trials) / 1e9), 60)
     blocks = trials[-1].block
-    observations = len({trial.observation for trial in trials}) - 1
-    observed = f"{blocks} × (1 unobserved + {observations} observed) trials"
+    observed = sum(trial.observation is not None for trial in trials) // len(experiments)
+    each = f"({blocks} unobserved + {observed} observed) trials" if observed else plural(blocks, "trial")
     return (
-        f"{plural(len(experiments), 'experiment')} × {observed if observations else plural(blocks, 'trial')} = "
+        f"{plural(len(experiments), 'experiment')} × {each} = "
         f"{plural(len(trials), 'trial')} in {plural(blocks, 'block')}, about {minutes} min {seconds:02} s"
     )

@@ -27,13 +27,14 @@ from middlemark.report.elements.formatting import fact
 from middlemark.report.elements.labels import Series, Trials, library_words, series_by_experiment
 from middlemark.report.internals.chain_charts import chains_overview
 from middlemark.report.internals.configuration import topology_table
+from middlemark.report.internals.security import LINES_READING, security_lines, security_tables
 from middlemark.report.internals.wire import overhead_chart, overhead_table
 from middlemark.report.output.markup import page_environment
 from middlemark.report.output.packing import Folded, packed, packed_json, program, selectable, without_repetition
 from middlemark.report.output.section import Section, sections_of
 from middlemark.report.traffic.capacity import capacity_lines, capacity_table
 from middlemark.report.traffic.capacity_charts import capacity_charts
-from middlemark.report.traffic.growth import growth_charts, growth_tables
+from middlemark.report.traffic.growth import growth_charts, growth_lines, growth_tables
 from middlemark.report.traffic.interop import pairs_over_settings
 from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
 from middlemark.results.files import write_text
@@ -109,6 +110,10 @@ def _whole_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[s
         "scalings": scaling_lines(findings),
         "growth": growth_tables(findings, series_of),
         "pairs": pairs_over_settings(findings.comparisons, series_of),
+        "growth_lines": growth_lines(findings, series_of),
+        "security": security_tables(findings, series_of),
+        "security_lines": security_lines(findings, series_of),
+        "security_reading": LINES_READING,
     }
 
 

@@ -69,6 +69,11 @@ def growth_charts(findings: RunFindings, series_of: Mapping[str, Series]) -> lis
     return [_chart(place, group, grown, series_of) for place, (group, grown) in enumerate(groups)]
 
 
+def growth_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
+    """`Memory at 64 participants (participants): TCP 120 MiB, Zenoh 310 MiB, linear`: a line for each load and cost."""
+    return [_line(group, grown, series_of) for group, grown in _groups(findings).items()]
+
+
 def _groups(findings: RunFindings) -> dict[Group, list[Growth]]:
     groups: dict[Group, list[Growth]] = {}
     for growth in findings.growths:
@@ -89,6 +94,21 @@ def _title(group: Group) -> str:
 
 def _series(growth: Growth, series_of: Mapping[str, Series]) -> Series:
     return series_of[next(iter(growth.points.values())).experiment.id]
+
+
+def _line(group: Group, grown: Sequence[Growth], series_of: Mapping[str, Series]) -> str:
+    """What each candidate costs at the last place, the least first, and how that grew."""
+    load, over, metric = group
+    unit, last = _UNITS[metric.stored_name][0], max(place for growth in grown for place in growth.points)
+    found = [(growth, growth.estimate(last)) for growth in grown if last in growth.points]
+    costs = [(growth, estimate.value) for growth, estimate in found if estimate and estimate.value is not None]
+    parts = [
+        f"{_series(growth, series_of).label} {unit.write(value)} {unit.name}".rstrip()
+        + (f", {growth.fit.shape}" if growth.fit else "")
+        for growth, value in sorted(costs, key=lambda cost: cost[1])
+    ]
+    workload = dict(load)["workload"].replace("_", " ")
+    return f"{metric.name[0].upper()}{metric.name[1:]} at {last} {over} ({workload}): {'; '.join(parts) or 'no value'}"
 
 
 def _table(group: Group, grown: Sequence[Growth], series_of: Mapping[str, Series]) -> Table:

@@ -1,0 +1,156 @@
+"""What security costs: each level of a middleware beside the same load without security, as ratios paired by block.
+
+The pairs and their tests are those of `middlemark compare --by security --base none`; nothing is ranked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from middlemark.analysis.compare.comparison import CANDIDATE_FACTORS, OPTION
+from middlemark.analysis.compare.metrics import MetricComparison, compare_metrics
+from middlemark.analysis.compare.pairing import Pair, pair_within_run
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.run import RunFindings
+from middlemark.analysis.verdicts.difference import Difference
+from middlemark.analysis.verdicts.judge import MARGIN
+from middlemark.errors import UsageError
+from middlemark.report.elements.candidate_tables import LabelledRow, labelled_table
+from middlemark.report.elements.formatting import NARROW_SPACE, RATIO, factor
+from middlemark.report.elements.labels import Series, deliveries_cell
+from middlemark.report.elements.tables import NOTHING, Cell, Table, named, values
+from middlemark.suite.metrics import metric_named
+
+FACTOR, OPEN = "security", "none"
+READING = (
+    "How many times the value of the same middleware and load without security. Ratios are paired by block, with 95 % "
+    "confidence intervals. A dash: fewer than three blocks have values of both."
+)
+LINES_READING = (
+    "How many times the value without security, from the load with the smallest ratio to that with the largest; the "
+    "tables have all loads, with confidence intervals."
+)
+Load = tuple[tuple[str, str], ...]
+"""What an experiment has beside its middleware, its configuration and its security."""
+Row = tuple[str, str]
+"""The label of a series, and the level."""
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """A metric that security may change."""
+
+    title: str
+    metric: str
+    is_paced: bool | None = None
+    """Whether it is shown of loads that a schedule paces, or of all others; None: of both."""
+
+    def is_of(self, pair: Pair) -> bool:
+        """Whether it says something of such a load."""
+        streams = pair.sides[0].experiment.streams
+        return self.is_paced in {None, all(stream.pattern.is_scheduled for stream in streams)}
+
+
+COSTS = (
+    _Cost("Time to first message", "first_message"),
+    _Cost("Median latency", "median(latency)", is_paced=True),
+    _Cost("99 % latency", "p99(latency)", is_paced=True),
+    _Cost("Median round trip", "median(round_trip)"),
+    _Cost("Goodput", "goodput", is_paced=False),
+    _Cost("CPU time", "cpu", is_paced=True),
+    _Cost("CPU time a message", "cpu_per_message"),
+    _Cost("Bytes on the wire", "wire_to_payload"),
+)
+"""Where a schedule paces a load, as many messages are sent at each level, and the CPU time of all is that of one."""
+Ratios = dict[_Cost, dict[Row, dict[Load, MetricComparison]]]
+
+
+def security_tables(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Table]:
+    """A table for each cost, a row for each middleware and level, a column for each load."""
+    return [_table(cost, rows) for cost, rows in _ratios(findings, series_of).items()]
+
+
+def security_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
+    """`MQTT, encrypted: time to first message 2.1 ×, median latency 1.1 to 3.2 ×`, and which levels there are not."""
+    words: dict[Row, list[str]] = {}
+    for cost, rows in _ratios(findings, series_of).items():
+        for row, loads in rows.items():
+            words.setdefault(row, []).append(f"{cost.title[0].lower()}{cost.title[1:]} {_span(loads.values())}")
+    lines = [f"{label}, {level}: {', '.join(parts)}" for (label, level), parts in sorted(words.items())]
+    return [*lines, *_refused(findings, series_of)] if lines else []
+
+
+def _ratios(findings: RunFindings, series_of: Mapping[str, Series]) -> Ratios:
+    """Of all costs, what could be compared."""
+    pairs, ratios = _pairs(findings), Ratios()
+    for cost in COSTS:
+        compared = compare_metrics([pair for pair in pairs if cost.is_of(pair)], [metric_named(cost.metric)], MARGIN)
+        for comparison in compared:
+            if isinstance(comparison.difference, Difference):
+                secured = comparison.pair.sides[1]
+                row = (series_of[secured.experiment.id].label, secured.experiment.factors[FACTOR])
+                ratios.setdefault(cost, {}).setdefault(row, {})[_load(secured, comparison.stream)] = comparison
+    return ratios
+
+
+def _pairs(findings: RunFindings) -> tuple[Pair, ...]:
+    """Each level of each load beside none; empty of a run in which nothing differs in its security alone."""
+    try:
+        return pair_within_run(findings.experiments, FACTOR, OPEN).pairs
+    except UsageError:
+        return ()
+
+
+def _load(candidate: ExperimentFindings, stream: str | None) -> Load:
+    own = (FACTOR, *CANDIDATE_FACTORS)
+    factors = {n: v for n, v in candidate.experiment.factors.items() if n not in own and not n.startswith(OPTION)}
+    if stream is not None and len(candidate.experiment.streams) > 1:
+        factors["stream"] = stream
+    return tuple(factors.items())
+
+
+def _table(cost: _Cost, rows: Mapping[Row, Mapping[Load, MetricComparison]]) -> Table:
+    loads = list(dict.fromkeys(load for of_row in rows.values() for load in of_row))
+    shown: Iterable[LabelledRow] = (
+        (label, _deliveries(of_row), (level, *(_cell(of_row.get(load)) for load in loads)))
+        for (label, level), of_row in sorted(rows.items())
+    )
+    columns = (*named(FACTOR), *values(*_headings(loads)))
+    return labelled_table(f"{cost.title} with security", columns, shown, READING, detail="to none")
+
+
+def _headings(loads: list[Load]) -> list[str]:
+    """`small, 64 B`: what tells the loads apart, the workload first; a rate goes with its workload."""
+    by_name = [dict(load) for load in loads]
+    names = dict.fromkeys(name for factors in by_name for name in factors if name not in {"pattern", "rate"})
+    varying = [name for name in names if len({factors.get(name) for factors in by_name}) > 1 or name == "workload"]
+    return [", ".join(f[name].replace("_", " ") for name in varying if name in f) for f in by_name]
+
+
+def _cell(comparison: MetricComparison | None) -> Cell:
+    if comparison is None or not isinstance(comparison.difference, Difference):
+        return NOTHING
+    ratio = comparison.difference
+    return Cell(ratio.value, RATIO, ratio.low, ratio.high)
+
+
+def _deliveries(of_row: Mapping[Load, MetricComparison]) -> Cell:
+    return deliveries_cell(comparison.pair.sides[1] for comparison in of_row.values())
+
+
+def _span(compared: Iterable[MetricComparison]) -> str:
+    """`1.1 to 3.2 ×`; one value where it is of one load."""
+    found = [c.difference.value for c in compared if isinstance(c.difference, Difference)]
+    ends = dict.fromkeys((factor(min(found)), factor(max(found))))
+    return f"{' to '.join(ends)}{NARROW_SPACE}×"
+
+
+def _refused(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
+    """The levels that a middleware lacks, each once with its reason."""
+    lacking = {
+        f"{series_of[candidate.experiment.id].label}, {level}: not applicable: {candidate.not_applicable}": None
+        for candidate in findings.experiments
+        if candidate.not_applicable and (level := candidate.experiment.factors.get(FACTOR, OPEN)) != OPEN
+    }
+    return list(lacking)
