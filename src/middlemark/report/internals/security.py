@@ -17,10 +17,10 @@ from middlemark.analysis.verdicts.difference import Difference
 from middlemark.analysis.verdicts.judge import MARGIN
 from middlemark.errors import UsageError
 from middlemark.report.elements.candidate_tables import LabelledRow, labelled_table
-from middlemark.report.elements.formatting import NARROW_SPACE, RATIO, factor
+from middlemark.report.elements.formatting import MILLISECONDS, NARROW_SPACE, RATIO, factor
 from middlemark.report.elements.labels import Series, deliveries_cell
 from middlemark.report.elements.tables import NOTHING, Cell, Table, named, values
-from middlemark.suite.metrics import metric_named
+from middlemark.suite.metrics import TRIAL, metric_named
 
 FACTOR, OPEN = "security", "none"
 READING = (
@@ -77,6 +77,10 @@ def security_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> li
     for cost, rows in _ratios(findings, series_of).items():
         for row, loads in rows.items():
             words.setdefault(row, []).append(f"{cost.title[0].lower()}{cost.title[1:]} {_span(loads.values())}")
+    for row, times_ns in _handshakes(findings, series_of).items():
+        if row in words:
+            span = " to ".join(dict.fromkeys(MILLISECONDS.write(end) for end in (min(times_ns), max(times_ns))))
+            words[row].append(f"of the first message the handshake {span} ms")
     lines = [f"{label}, {level}: {', '.join(parts)}" for (label, level), parts in sorted(words.items())]
     return [*lines, *_refused(findings, series_of)] if lines else []
 
@@ -89,8 +93,8 @@ def _ratios(findings: RunFindings, series_of: Mapping[str, Series]) -> Ratios:
         for comparison in compared:
             if isinstance(comparison.difference, Difference):
                 secured = comparison.pair.sides[1]
-                row = (series_of[secured.experiment.id].label, secured.experiment.factors[FACTOR])
-                ratios.setdefault(cost, {}).setdefault(row, {})[_load(secured, comparison.stream)] = comparison
+                of_row = ratios.setdefault(cost, {}).setdefault(_row(secured, series_of), {})
+                of_row[_load(secured, comparison.stream)] = comparison
     return ratios
 
 
@@ -100,6 +104,20 @@ def _pairs(findings: RunFindings) -> tuple[Pair, ...]:
         return pair_within_run(findings.experiments, FACTOR, OPEN).pairs
     except UsageError:
         return ()
+
+
+def _handshakes(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[Row, list[float]]:
+    """The times of a row's loads, where the library lets them be seen."""
+    times_ns: dict[Row, list[float]] = {}
+    for candidate in findings.experiments:
+        estimate = candidate.estimate(TRIAL, metric_named("handshake").stored_name)
+        if estimate is not None and estimate.value is not None:
+            times_ns.setdefault(_row(candidate, series_of), []).append(estimate.value)
+    return times_ns
+
+
+def _row(candidate: ExperimentFindings, series_of: Mapping[str, Series]) -> Row:
+    return series_of[candidate.experiment.id].label, candidate.experiment.factors.get(FACTOR, OPEN)
 
 
 def _load(candidate: ExperimentFindings, stream: str | None) -> Load:
