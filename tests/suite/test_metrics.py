@@ -17,6 +17,8 @@ from middlemark.suite.metrics import Key, metric_named, usual_metrics
         ("kurtosis(end_to_end)", Key("chain:imu", "end_to_end_kurtosis_ratio")),
         ("kernel_share", Key("stream:imu", "path_typical_kernel_share")),
         ("tcp_share", Key("trial", "tcp_share")),
+        ("cpu_per_message", Key("trial", "cpu_per_message_ns")),
+        ("wire_to_payload", Key("trial", "wire_overhead_ratio")),
         ("loss", Key("stream:imu", "loss_share")),
         ("undelivered", Key("stream:imu", "undelivered_share")),
         ("cpu", Key("trial", "cpu_percent_of_core")),
