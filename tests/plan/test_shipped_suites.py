@@ -133,12 +133,15 @@ def test_every_host_that_moves_has_a_link_that_changes_meanwhile() -> None:
 
 def test_security_has_every_level_that_a_middleware_has_at_the_same_messages() -> None:
     experiments = shipped("security")
-    points: defaultdict[tuple[str, object], defaultdict[str, set[tuple[str, str]]]] = defaultdict(lambda: defaultdict(set))
+    points: defaultdict[tuple[str, object], defaultdict[str, set[tuple[str, str]]]] = defaultdict(
+        lambda: defaultdict(set)
+    )
     for each in experiments:
         at = (each.workload, each.factors["size"])
         points[each.middleware, each.options.get("mode")][each.factors["security"]].add(at)
     whole = {
-        who: {level for level, measured in levels.items() if measured == levels["none"]} for who, levels in points.items()
+        who: {level for level, measured in levels.items() if measured == levels["none"]}
+        for who, levels in points.items()
     }
     every = {"none", "authenticated", "encrypted"}
     of_a_host = dict.fromkeys([(name, None) for name in ("iceoryx2", "shm", "uds", "vsomeip")], every - {"encrypted"})

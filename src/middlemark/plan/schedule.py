@@ -33,7 +33,7 @@ class Watched:
     """In so many, from the first on; None: in all."""
 
     def kinds(self, block: int) -> tuple[Observation | None, ...]:
-        """Each kind of trial that an experiment has in a block: None, which is unobserved, then each observation once."""
+        """The trials that an experiment has in a block: None, the unobserved one, then each observation once."""
         is_watched = self.blocks is None or block <= self.blocks
         return (None, *dict.fromkeys(self.observations if is_watched else ()))
 

@@ -20,6 +20,7 @@ from middlemark.report.elements.candidate_tables import LabelledRow, labelled_ta
 from middlemark.report.elements.formatting import MILLISECONDS, NARROW_SPACE, RATIO, factor
 from middlemark.report.elements.labels import Series, deliveries_cell
 from middlemark.report.elements.tables import NOTHING, Cell, Table, named, values
+from middlemark.suite import magnitude
 from middlemark.suite.metrics import TRIAL, metric_named
 
 FACTOR, OPEN = "security", "none"
@@ -129,7 +130,7 @@ def _load(candidate: ExperimentFindings, stream: str | None) -> Load:
 
 
 def _table(cost: _Cost, rows: Mapping[Row, Mapping[Load, MetricComparison]]) -> Table:
-    loads = list(dict.fromkeys(load for of_row in rows.values() for load in of_row))
+    loads = sorted({load for of_row in rows.values() for load in of_row}, key=_order)
     shown: Iterable[LabelledRow] = (
         (label, _deliveries(of_row), (level, *(_cell(of_row.get(load)) for load in loads)))
         for (label, level), of_row in sorted(rows.items())
@@ -138,12 +139,23 @@ def _table(cost: _Cost, rows: Mapping[Row, Mapping[Load, MetricComparison]]) -> 
     return labelled_table(f"{cost.title} with security", columns, shown, READING, detail="to none")
 
 
+def _order(load: Load) -> tuple[str, float, Load]:
+    factors = dict(load)
+    return factors["workload"], magnitude("size", factors.get("size", "")) or 0, load
+
+
 def _headings(loads: list[Load]) -> list[str]:
-    """`small, 64 B`: what tells the loads apart, the workload first; a rate goes with its workload."""
+    """`small, 64 B`: each load's workload, and what tells it from others of that workload."""
     by_name = [dict(load) for load in loads]
-    names = dict.fromkeys(name for factors in by_name for name in factors if name not in {"pattern", "rate"})
-    varying = [name for name in names if len({factors.get(name) for factors in by_name}) > 1 or name == "workload"]
-    return [", ".join(f[name].replace("_", " ") for name in varying if name in f) for f in by_name]
+    return [
+        _heading(factors, [other for other in by_name if other["workload"] == factors["workload"]])
+        for factors in by_name
+    ]
+
+
+def _heading(factors: Mapping[str, str], alike: list[dict[str, str]]) -> str:
+    telling = [value for name, value in factors.items() if len({other.get(name) for other in alike}) > 1]
+    return ", ".join(word.replace("_", " ") for word in (factors["workload"], *telling))
 
 
 def _cell(comparison: MetricComparison | None) -> Cell:
