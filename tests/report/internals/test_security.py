@@ -61,7 +61,7 @@ def test_a_line_says_what_a_level_costs_and_which_there_is_not(findings: RunFind
     lines = security_lines(findings, who(findings))
     assert lines[0].startswith("one, authenticated: time to first message ")
     assert ", goodput " in lines[0]
-    assert "lacking, encrypted: not applicable: security: it has no such level" in lines
+    assert "lacking, encrypted: not applicable: it has no such level" in lines
 
 
 def test_page_and_terminal_show_it(findings: RunFindings) -> None:

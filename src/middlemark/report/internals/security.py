@@ -183,4 +183,4 @@ def _refused(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str
         for candidate in findings.experiments
         if candidate.not_applicable and (level := candidate.experiment.factors.get(FACTOR, OPEN)) != OPEN
     }
-    return list(lacking)
+    return sorted(lacking)
