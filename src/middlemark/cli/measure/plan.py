@@ -123,8 +123,8 @@ def _total(experiments: "Sequence[Experiment]", trials: "Sequence[Trial]") -> st
     minutes, seconds = divmod(round(campaign_duration_ns(trials) / 1e9), 60)
     blocks = trials[-1].block
     observed = sum(trial.observation is not None for trial in trials) // len(experiments)
-    each = f"({blocks} unobserved + {observed} observed) trials" if observed else plural(blocks, "trial")
+    trials_of_one = f"({blocks} unobserved + {observed} observed) trials" if observed else plural(blocks, "trial")
     return (
-        f"{plural(len(experiments), 'experiment')} × {each} = "
+        f"{plural(len(experiments), 'experiment')} × {trials_of_one} = "
         f"{plural(len(trials), 'trial')} in {plural(blocks, 'block')}, about {minutes} min {seconds:02} s"
     )

@@ -122,8 +122,10 @@ def _row(candidate: ExperimentFindings, series_of: Mapping[str, Series]) -> Row:
 
 
 def _load(candidate: ExperimentFindings, stream: str | None) -> Load:
-    own = (FACTOR, *CANDIDATE_FACTORS)
-    factors = {n: v for n, v in candidate.experiment.factors.items() if n not in own and not n.startswith(OPTION)}
+    of_candidate = (FACTOR, *CANDIDATE_FACTORS)
+    factors = {
+        n: v for n, v in candidate.experiment.factors.items() if n not in of_candidate and not n.startswith(OPTION)
+    }
     if stream is not None and len(candidate.experiment.streams) > 1:
         factors["stream"] = stream
     return tuple(factors.items())
@@ -171,8 +173,8 @@ def _deliveries(of_row: Mapping[Load, MetricComparison]) -> Cell:
 
 def _span(compared: Iterable[MetricComparison]) -> str:
     """`1.1 to 3.2 ×`; one value where it is of one load."""
-    found = [c.difference.value for c in compared if isinstance(c.difference, Difference)]
-    ends = dict.fromkeys((factor(min(found)), factor(max(found))))
+    ratios = [c.difference.value for c in compared if isinstance(c.difference, Difference)]
+    ends = dict.fromkeys((factor(min(ratios)), factor(max(ratios))))
     return f"{' to '.join(ends)}{NARROW_SPACE}×"
 
 

@@ -100,8 +100,8 @@ def _line(group: Group, grown: Sequence[Growth], series_of: Mapping[str, Series]
     """What each candidate costs at the last place, the least first, and how that grew."""
     load, over, metric = group
     unit, last = _UNITS[metric.stored_name][0], max(place for growth in grown for place in growth.points)
-    found = [(growth, growth.estimate(last)) for growth in grown if last in growth.points]
-    costs = [(growth, estimate.value) for growth, estimate in found if estimate and estimate.value is not None]
+    estimates = [(growth, growth.estimate(last)) for growth in grown if last in growth.points]
+    costs = [(growth, estimate.value) for growth, estimate in estimates if estimate and estimate.value is not None]
     parts = [
         f"{_series(growth, series_of).label} {unit.write(value)} {unit.name}".rstrip()
         + (f", {growth.fit.shape}" if growth.fit else "")
