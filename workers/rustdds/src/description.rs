@@ -1,0 +1,137 @@
+//! What this worker says of itself: capabilities, options with the values that the library is shipped with, profiles.
+
+use std::collections::BTreeMap;
+
+use middlemark_contract::{
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
+    Dissector, Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription,
+    Pattern, PortHolders, Profile, Reliability,
+};
+use middlemark_runtime::options::{boolean, integer};
+
+/// The crate's version; the library has no call that reports it.
+const VERSION: &str = "0.15.1";
+
+/// What is tested.
+const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
+
+pub(crate) fn describe() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "rustdds".into(),
+        title: "RustDDS".into(),
+        summary: "RTPS over UDP, between processes and within one.".into(),
+        library: Library {
+            name: "rustdds".into(),
+            version: VERSION.into(),
+            origin: "crate rustdds, default features".into(),
+            released: None,
+        },
+        capabilities: capabilities(),
+        protocols: vec![middlemark_dds::protocol()],
+        dissectors: vec![Dissector {
+            name: "rtps".into(),
+            remark: None,
+        }],
+        services: Vec::new(),
+        ports: PortHolders::Nothing,
+        profiles: BTreeMap::from([("default".into(), shipped()), ("tuned".into(), tuned())]),
+        options: options(),
+    }
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities {
+        patterns: vec![
+            Pattern::Periodic,
+            Pattern::Burst,
+            Pattern::Unthrottled,
+            Pattern::PingPong,
+            Pattern::RequestResponse,
+        ],
+        transports: vec!["udp".into()],
+        reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
+        durabilities: vec![Durability::Volatile, Durability::TransientLocal],
+        histories: vec![HistoryKind::KeepLast, HistoryKind::KeepAll],
+        congestion: vec![Congestion::Block, Congestion::Drop],
+        deliveries: deliveries(),
+        matching: Some(Matching::Subscriber {
+            how: "the participant's event RemoteReaderMatched, for which a thread of the worker waits".into(),
+        }),
+        largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        zero_copy: false,
+        same_process: true,
+        security: vec![],
+        lacking_security: LackingSecurity::of_all("RustDDS is built without its feature `security`"),
+        between_hosts: true,
+    }
+}
+
+fn deliveries() -> Deliveries {
+    let described = |delivery, source| DeliveryDescription::new(delivery, how(delivery), source);
+    Deliveries {
+        default: Delivery::OwnThread,
+        has: vec![
+            described(Delivery::OwnThread, "RustDDS's example shapes_demo, which polls by mio"),
+            described(
+                Delivery::Polling,
+                "the first example of RustDDS's documentation, which takes without waiting",
+            ),
+        ],
+        lacks: vec![LackingDelivery::new(
+            Delivery::LibraryThread,
+            "RustDDS has no listeners: its readers wake whoever waits for them",
+        )],
+    }
+}
+
+/// How a reader's messages are taken, in words.
+pub(crate) fn how(delivery: Delivery) -> &'static str {
+    match delivery {
+        Delivery::OwnThread | Delivery::LibraryThread => {
+            "A thread for each reader waits by mio until there are messages, and takes them."
+        }
+        Delivery::Polling => "A thread for each reader takes messages again and again without sleep.",
+    }
+}
+
+fn shipped() -> Profile {
+    Profile::new("As shipped: 8 MiB asked of the sockets, loopback between participants of one host.")
+}
+
+fn tuned() -> Profile {
+    let none = "RustDDS's README and documentation advise nothing else than what it is shipped with";
+    let profile = Profile::new("As shipped: RustDDS's makers advise nothing else.");
+    [
+        Axis::WakeUp,
+        Axis::Copies,
+        Axis::Discovery,
+        Axis::Buffers,
+        Axis::Batching,
+        Axis::Other,
+    ]
+    .into_iter()
+    .fold(profile, |profile, axis| profile.leaves(axis, none))
+}
+
+fn options() -> Vec<OptionDescription> {
+    vec![
+        boolean(
+            "same_host_loopback",
+            true,
+            "Whether participants of one host look for each other at 127.0.0.1 too, and send to each other there.",
+        ),
+        integer(
+            "socket_receive_buffer_bytes",
+            4096..=(1 << 30),
+            8 << 20,
+            "SO_RCVBUF as asked of the kernel, which grants at most rmem_max.",
+        ),
+        integer(
+            "socket_send_buffer_bytes",
+            4096..=(1 << 30),
+            8 << 20,
+            "SO_SNDBUF as asked of the kernel, which grants at most wmem_max.",
+        ),
+    ]
+}

@@ -1,0 +1,187 @@
+//! A session: one participant in the trial's domain, with its writers and readers.
+//!
+//! `policies` says what they are asked for, `status` whom they met, `reader` and `writer` move messages.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use middlemark_contract::{ApplicationSpec, Delivery, Effective, MessagePath, Refusal, Role};
+use middlemark_dds::exchange::{self, Awaiting, Serving};
+use middlemark_dds::{Policies, Taker, sequence_type};
+use middlemark_runtime::{Channel, Context, Exchange, Matched, MiddlewareError, Publisher, Receiver, Server, Session};
+use rustdds::no_key::{DataWriter, SimpleDataReader};
+use rustdds::qos::HasQoSPolicy;
+use rustdds::{
+    DomainParticipant, DomainParticipantBuilder, GUID, QosPolicies, QosPolicyBuilder, RTPSEntity, Topic, TopicKind,
+};
+
+use crate::description;
+use crate::message::Octets;
+use crate::policies::{self, UNLIMITED};
+use crate::reader::Reader;
+use crate::status::Status;
+use crate::writer::Writer;
+
+/// Refuses what the library has no socket for.
+pub(crate) fn accept(spec: &ApplicationSpec) -> Result<(), Refusal> {
+    if spec.address.is_ipv4() {
+        return Ok(());
+    }
+    Err(Refusal {
+        capability: "spec".into(),
+        reason: format!("RustDDS sends over IPv4 alone, the host's address is {}", spec.address),
+    })
+}
+
+/// An endpoint as it was made.
+struct Endpoint {
+    role: Role,
+    topic: String,
+    message_type: String,
+    guid: GUID,
+    qos: QosPolicies,
+}
+
+pub(crate) struct Participant {
+    // Ended before the participant, whose threads call them.
+    readers: Vec<Reader>,
+    status: Status,
+    endpoints: Vec<Endpoint>,
+    options: BTreeMap<String, String>,
+    delivery: Delivery,
+    participant: DomainParticipant,
+}
+
+impl Participant {
+    pub(crate) fn open(context: &Context<'_>) -> Result<Participant, MiddlewareError> {
+        let (spec, options) = (context.spec, context.options);
+        let participant = DomainParticipantBuilder::new(spec.rendezvous.domain)
+            .with_only_networks([spec.address])
+            .same_host_loopback(options.boolean("same_host_loopback"))
+            .socket_receive_buffer_size(options.integer("socket_receive_buffer_bytes") as usize)
+            .socket_send_buffer_size(options.integer("socket_send_buffer_bytes") as usize)
+            .build()
+            .map_err(|error| format!("RustDDS could not open domain {}: {error}", spec.rendezvous.domain))?;
+        Ok(Participant {
+            readers: Vec::new(),
+            status: Status::watch(&participant)?,
+            endpoints: Vec::new(),
+            options: options.words(),
+            delivery: spec.delivery,
+            participant,
+        })
+    }
+
+    fn topic(&self, channel: &Channel) -> Result<Topic, MiddlewareError> {
+        let message_type = sequence_type(channel.size_bytes);
+        let qos = QosPolicyBuilder::new().build();
+        let topic = self
+            .participant
+            .create_topic(channel.topic.clone(), message_type, &qos, TopicKind::NoKey);
+        topic.map_err(|error| format!("RustDDS could not create the topic {}: {error}", channel.topic).into())
+    }
+
+    fn reader(&mut self, channel: &Channel, taker: Taker) -> Result<(), MiddlewareError> {
+        let requested = policies::qos(&Policies::of(channel.qos, channel.size_bytes, UNLIMITED));
+        let subscriber = self.participant.create_subscriber(&requested)?;
+        let reader: SimpleDataReader<(), Octets> =
+            subscriber.create_simple_datareader_no_key(&self.topic(channel)?, Some(requested))?;
+        self.note(Role::Subscriber, channel, reader.guid(), reader.qos().clone());
+        self.readers
+            .push(Reader::start(reader, channel.size_bytes, self.delivery, taker)?);
+        Ok(())
+    }
+
+    fn writer(&mut self, channel: &Channel, matched: Option<Matched>) -> Result<Writer, MiddlewareError> {
+        let requested = policies::qos(&Policies::of(channel.qos, channel.size_bytes, UNLIMITED));
+        let publisher = self.participant.create_publisher(&requested)?;
+        let writer: DataWriter<Bytes, Octets> =
+            publisher.create_datawriter_no_key(&self.topic(channel)?, Some(requested))?;
+        self.note(Role::Publisher, channel, writer.guid(), writer.qos());
+        if let Some(matched) = matched {
+            self.status.tell(writer.guid(), matched);
+        }
+        Ok(Writer {
+            writer,
+            congestion: channel.qos.congestion,
+        })
+    }
+
+    fn note(&mut self, role: Role, channel: &Channel, guid: GUID, qos: QosPolicies) {
+        self.endpoints.push(Endpoint {
+            role,
+            topic: channel.topic.clone(),
+            message_type: sequence_type(channel.size_bytes),
+            guid,
+            qos,
+        });
+    }
+}
+
+impl Session for Participant {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
+        self.reader(channel, Taker::Subscriber(receiver))
+    }
+
+    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
+        let writer = self.writer(channel, Some(matched))?;
+        Ok(Publisher::Copying(Box::new(writer)))
+    }
+
+    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
+        let [requests, responses] = exchange::channels(exchange);
+        let writer = self.writer(&responses, None)?;
+        let serving = Serving::new(server, Box::new(writer), &responses);
+        self.reader(&requests, Taker::Server(serving))
+    }
+
+    fn client(
+        &mut self,
+        exchange: &Exchange<'_>,
+        responses: Receiver,
+        found: Matched,
+    ) -> Result<Publisher, MiddlewareError> {
+        let [requests, answers] = exchange::channels(exchange);
+        let writer = self.writer(&requests, Some(found))?;
+        let guid = writer.guid();
+        self.reader(&answers, Taker::Client(Awaiting { guid, responses }))?;
+        Ok(exchange::requests(Box::new(writer), guid, &requests))
+    }
+
+    fn effective(&self) -> Effective {
+        let mut settings = self.options.clone();
+        for endpoint in &self.endpoints {
+            let kind = if endpoint.role == Role::Publisher {
+                "writer"
+            } else {
+                "reader"
+            };
+            settings.insert(format!("{kind} {}", endpoint.topic), policies::words(&endpoint.qos));
+        }
+        Effective {
+            transport: "udp".into(),
+            paths: vec![MessagePath::Network],
+            delivery: self.delivery,
+            receive_mode: description::how(self.delivery).into(),
+            zero_copy: false,
+            security: None,
+            settings,
+        }
+    }
+
+    fn counterparts(&self) -> Vec<String> {
+        let words = |endpoint: &Endpoint| {
+            let met = self.status.counterparts(endpoint.guid);
+            met.words(endpoint.role, &endpoint.topic, &endpoint.message_type)
+        };
+        self.endpoints.iter().map(words).collect()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        let ended: Vec<_> = self.readers.into_iter().map(Reader::close).collect();
+        let watched = self.status.close();
+        drop(self.participant); // ends the library's threads
+        ended.into_iter().collect::<Result<(), _>>()?;
+        watched
+    }
+}
