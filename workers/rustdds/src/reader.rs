@@ -4,7 +4,6 @@
 //! acknowledgements for which the library needs that cache.
 
 use std::cell::RefCell;
-use std::thread::{Builder, JoinHandle};
 
 use middlemark_contract::Delivery;
 use middlemark_dds::Taker;
@@ -13,58 +12,25 @@ use rustdds::dds::result::ReadError;
 use rustdds::no_key::SimpleDataReader;
 
 use crate::message::{Into, Octets};
-use crate::wake::{self, Bell, Waiter};
+use crate::wake::{Sleeper, Woken};
 
-/// A reader at work.
-pub(crate) struct Reader {
-    bell: Bell,
-    thread: Option<JoinHandle<Result<(), MiddlewareError>>>,
-}
-
-impl Reader {
-    /// Has a reader deliver samples of up to so many bytes.
-    pub(crate) fn start(
-        reader: SimpleDataReader<(), Octets>,
-        size_bytes: usize,
-        delivery: Delivery,
-        taker: Taker,
-    ) -> Result<Reader, MiddlewareError> {
-        let (waiter, bell) = wake::pair()?;
-        let inbox = Inbox {
-            reader,
-            taker,
-            sample: RefCell::new(vec![0; size_bytes]), // touched before the window
-        };
-        let run = move || match delivery {
-            Delivery::Polling => inbox.poll(&waiter),
-            Delivery::OwnThread | Delivery::LibraryThread => inbox.wait(waiter),
-        };
-        let thread = Builder::new().name("reader".into()).spawn(run)?;
-        Ok(Reader {
-            bell,
-            thread: Some(thread),
-        })
-    }
-
-    /// Stops delivering; when it returns nobody is handed anything any more.
-    pub(crate) fn close(mut self) -> Result<(), MiddlewareError> {
-        self.end()
-    }
-
-    fn end(&mut self) -> Result<(), MiddlewareError> {
-        let Some(thread) = self.thread.take() else {
-            return Ok(());
-        };
-        self.bell.ring()?;
-        thread.join().map_err(|_| "a reader's thread panicked")?
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        // Only where something else has failed already, which is told in place of this.
-        let _ = self.end();
-    }
+/// Has a thread deliver a reader's samples of up to so many bytes.
+pub(crate) fn start(
+    reader: SimpleDataReader<(), Octets>,
+    size_bytes: usize,
+    delivery: Delivery,
+    taker: Taker,
+) -> Result<Woken, MiddlewareError> {
+    let inbox = Inbox {
+        reader,
+        taker,
+        sample: RefCell::new(vec![0; size_bytes]), // touched before the window
+    };
+    let run = move |sleeper: &Sleeper| match delivery {
+        Delivery::Polling => inbox.take_without_sleep(sleeper),
+        Delivery::OwnThread | Delivery::LibraryThread => inbox.take_when_woken(sleeper),
+    };
+    Ok(Woken::start("reader", run)?)
 }
 
 /// All that the thread owns.
@@ -76,19 +42,21 @@ struct Inbox {
 }
 
 impl Inbox {
-    fn wait(self, mut waiter: Waiter) -> Result<(), MiddlewareError> {
-        waiter.attach(&self.reader)?;
-        while !waiter.has_ended() {
-            self.empty()?;
-            waiter.wait()?;
+    fn take_when_woken(self, sleeper: &Sleeper) -> Result<(), MiddlewareError> {
+        while !sleeper.has_ended() {
+            // The library forgets a waker once it has called it. What comes after this wakes, what came before is taken.
+            self.reader.set_waker(Some(sleeper.waker().clone()));
+            if !self.take()? {
+                sleeper.sleep();
+            }
         }
         Ok(())
     }
 
-    fn poll(self, waiter: &Waiter) -> Result<(), MiddlewareError> {
+    fn take_without_sleep(self, sleeper: &Sleeper) -> Result<(), MiddlewareError> {
         let mut idle = Idle::default();
-        while !waiter.has_ended() {
-            if !self.empty()? {
+        while !sleeper.has_ended() {
+            if !self.take()? {
                 idle.pass();
             }
         }
@@ -96,8 +64,7 @@ impl Inbox {
     }
 
     /// Hands over all that there is; false where there was nothing.
-    fn empty(&self) -> Result<bool, MiddlewareError> {
-        self.reader.drain_read_notifications();
+    fn take(&self) -> Result<bool, MiddlewareError> {
         let mut has_taken = false;
         loop {
             match self.reader.try_take_one_with(Into(&self.sample)) {

@@ -18,8 +18,9 @@ use rustdds::{
 use crate::description;
 use crate::message::Octets;
 use crate::policies::{self, UNLIMITED};
-use crate::reader::Reader;
+use crate::reader;
 use crate::status::Status;
+use crate::wake::Woken;
 use crate::writer::Writer;
 
 /// Refuses what the library has no socket for.
@@ -44,7 +45,7 @@ struct Endpoint {
 
 pub(crate) struct Participant {
     // Ended before the participant, whose threads call them.
-    readers: Vec<Reader>,
+    readers: Vec<Woken>,
     status: Status,
     endpoints: Vec<Endpoint>,
     options: BTreeMap<String, String>,
@@ -88,7 +89,7 @@ impl Participant {
             subscriber.create_simple_datareader_no_key(&self.topic(channel)?, Some(requested))?;
         self.note(Role::Subscriber, channel, reader.guid(), reader.qos().clone());
         self.readers
-            .push(Reader::start(reader, channel.size_bytes, self.delivery, taker)?);
+            .push(reader::start(reader, channel.size_bytes, self.delivery, taker)?);
         Ok(())
     }
 
@@ -178,7 +179,7 @@ impl Session for Participant {
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
-        let ended: Vec<_> = self.readers.into_iter().map(Reader::close).collect();
+        let ended: Vec<_> = self.readers.into_iter().map(Woken::close).collect();
         let watched = self.status.close();
         drop(self.participant); // ends the library's threads
         ended.into_iter().collect::<Result<(), _>>()?;

@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::task::{Context as TaskContext, Poll};
 
+use futures_util::StreamExt;
 use middlemark_dds::Counterparts;
 use middlemark_runtime::{Matched, MiddlewareError, clock};
 use rustdds::qos::QosPolicyId;
@@ -13,7 +14,7 @@ use rustdds::{
     DomainParticipant, DomainParticipantStatusEvent, DomainParticipantStatusListener, GUID, QosPolicies, StatusEvented,
 };
 
-use crate::wake::{self, Bell, Waiter};
+use crate::wake::{Sleeper, Woken};
 
 /// What is known of one endpoint.
 #[derive(Default)]
@@ -29,23 +30,19 @@ type Endpoints = Arc<Mutex<BTreeMap<GUID, Known>>>;
 /// The thread that waits for the participant's events.
 pub(crate) struct Status {
     endpoints: Endpoints,
-    bell: Bell,
-    thread: Option<JoinHandle<Result<(), MiddlewareError>>>,
+    thread: Woken,
 }
 
 impl Status {
     pub(crate) fn watch(participant: &DomainParticipant) -> Result<Status, MiddlewareError> {
-        let (waiter, bell) = wake::pair()?;
         let endpoints = Endpoints::default();
         let listener = participant.status_listener();
         let notes = Arc::clone(&endpoints);
-        let run = move || follow(&listener, waiter, &notes);
-        let thread = Builder::new().name("status".into()).spawn(run)?;
-        Ok(Status {
-            endpoints,
-            bell,
-            thread: Some(thread),
-        })
+        let thread = Woken::start("status", move |sleeper| {
+            follow(&listener, sleeper, &notes);
+            Ok(())
+        })?;
+        Ok(Status { endpoints, thread })
     }
 
     /// Tells this from now on of the writer's first match, which may have been already.
@@ -68,23 +65,8 @@ impl Status {
     }
 
     /// Ends the thread.
-    pub(crate) fn close(mut self) -> Result<(), MiddlewareError> {
-        self.end()
-    }
-
-    fn end(&mut self) -> Result<(), MiddlewareError> {
-        let Some(thread) = self.thread.take() else {
-            return Ok(());
-        };
-        self.bell.ring()?;
-        thread.join().map_err(|_| "the status thread panicked")?
-    }
-}
-
-impl Drop for Status {
-    fn drop(&mut self) {
-        // Only where something else has failed already, which is told in place of this.
-        let _ = self.end();
+    pub(crate) fn close(self) -> Result<(), MiddlewareError> {
+        self.thread.close()
     }
 }
 
@@ -92,19 +74,16 @@ fn locked(endpoints: &Endpoints) -> MutexGuard<'_, BTreeMap<GUID, Known>> {
     endpoints.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn follow(
-    listener: &DomainParticipantStatusListener,
-    mut waiter: Waiter,
-    endpoints: &Endpoints,
-) -> Result<(), MiddlewareError> {
-    waiter.attach(listener)?;
-    while !waiter.has_ended() {
-        while let Some(event) = listener.try_recv_status() {
-            note(&mut locked(endpoints), event);
+fn follow(listener: &DomainParticipantStatusListener, sleeper: &Sleeper, endpoints: &Endpoints) {
+    let mut events = listener.as_async_status_stream();
+    let mut context = TaskContext::from_waker(sleeper.waker());
+    while !sleeper.has_ended() {
+        match events.poll_next_unpin(&mut context) {
+            Poll::Ready(Some(event)) => note(&mut locked(endpoints), event),
+            Poll::Ready(None) => return, // the participant is gone
+            Poll::Pending => sleeper.sleep(),
         }
-        waiter.wait()?;
     }
-    Ok(())
 }
 
 fn note(endpoints: &mut BTreeMap<GUID, Known>, event: DomainParticipantStatusEvent) {
