@@ -20,11 +20,11 @@ pub(crate) fn describe() -> Description {
         contract_version: CONTRACT_VERSION,
         middleware: "rustdds".into(),
         title: "RustDDS".into(),
-        summary: "RTPS over UDP, between processes and within one.".into(),
+        summary: "RTPS over UDP, between processes.".into(),
         library: Library {
             name: "rustdds".into(),
             version: VERSION.into(),
-            origin: "crate rustdds, default features".into(),
+            origin: "crate rustdds, without its default feature mio_06".into(),
             released: None,
         },
         capabilities: capabilities(),
@@ -60,7 +60,8 @@ fn capabilities() -> Capabilities {
         }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: false,
-        same_process: true,
+        // At 127.0.0.1 a participant has no address of itself, so that its writers don't reach its readers.
+        same_process: false,
         security: vec![],
         lacking_security: LackingSecurity::of_all("RustDDS is built without its feature `security`"),
         between_hosts: true,
@@ -72,7 +73,7 @@ fn deliveries() -> Deliveries {
     Deliveries {
         default: Delivery::OwnThread,
         has: vec![
-            described(Delivery::OwnThread, "RustDDS's example shapes_demo, which polls by mio"),
+            described(Delivery::OwnThread, "RustDDS's ddsperf, whose executor sleeps so"),
             described(
                 Delivery::Polling,
                 "the first example of RustDDS's documentation, which takes without waiting",
@@ -89,7 +90,7 @@ fn deliveries() -> Deliveries {
 pub(crate) fn how(delivery: Delivery) -> &'static str {
     match delivery {
         Delivery::OwnThread | Delivery::LibraryThread => {
-            "A thread for each reader waits by mio until there are messages, and takes them."
+            "A thread for each reader sleeps until the library's waker wakes it, and takes messages."
         }
         Delivery::Polling => "A thread for each reader takes messages again and again without sleep.",
     }

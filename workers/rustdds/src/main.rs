@@ -3,6 +3,8 @@
 //! It measures nothing itself: the runtime calls it. `docs/middlewares/rustdds.md` tells its settings and traps.
 
 mod description;
+mod interruption;
+mod limits;
 mod message;
 mod policies;
 mod reader;
@@ -25,7 +27,7 @@ impl Middleware for RustDds {
 
     fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
         middlemark_dds::accept(spec)?;
-        session::accept(spec)
+        limits::accept(spec)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

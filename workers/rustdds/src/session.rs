@@ -3,9 +3,10 @@
 //! `policies` says what they are asked for, `status` whom they met, `reader` and `writer` move messages.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use middlemark_contract::{ApplicationSpec, Delivery, Effective, MessagePath, Refusal, Role};
+use middlemark_contract::{Delivery, Effective, MessagePath, Role};
 use middlemark_dds::exchange::{self, Awaiting, Serving};
 use middlemark_dds::{Policies, Taker, sequence_type};
 use middlemark_runtime::{Channel, Context, Exchange, Matched, MiddlewareError, Publisher, Receiver, Server, Session};
@@ -16,23 +17,13 @@ use rustdds::{
 };
 
 use crate::description;
+use crate::interruption;
 use crate::message::Octets;
 use crate::policies::{self, UNLIMITED};
 use crate::reader;
 use crate::status::Status;
 use crate::wake::Woken;
 use crate::writer::Writer;
-
-/// Refuses what the library has no socket for.
-pub(crate) fn accept(spec: &ApplicationSpec) -> Result<(), Refusal> {
-    if spec.address.is_ipv4() {
-        return Ok(());
-    }
-    Err(Refusal {
-        capability: "spec".into(),
-        reason: format!("RustDDS sends over IPv4 alone, the host's address is {}", spec.address),
-    })
-}
 
 /// An endpoint as it was made.
 struct Endpoint {
@@ -44,9 +35,10 @@ struct Endpoint {
 }
 
 pub(crate) struct Participant {
-    // Ended before the participant, whose threads call them.
+    // All of these end before the participant, whose threads they use.
     readers: Vec<Woken>,
     status: Status,
+    writers: Vec<Arc<DataWriter<Bytes, Octets>>>,
     endpoints: Vec<Endpoint>,
     options: BTreeMap<String, String>,
     delivery: Delivery,
@@ -65,6 +57,7 @@ impl Participant {
             .map_err(|error| format!("RustDDS could not open domain {}: {error}", spec.rendezvous.domain))?;
         Ok(Participant {
             readers: Vec::new(),
+            writers: Vec::new(),
             status: Status::watch(&participant)?,
             endpoints: Vec::new(),
             options: options.words(),
@@ -98,6 +91,8 @@ impl Participant {
         let publisher = self.participant.create_publisher(&requested)?;
         let writer: DataWriter<Bytes, Octets> =
             publisher.create_datawriter_no_key(&self.topic(channel)?, Some(requested))?;
+        let writer = Arc::new(writer);
+        self.writers.push(Arc::clone(&writer));
         self.note(Role::Publisher, channel, writer.guid(), writer.qos());
         if let Some(matched) = matched {
             self.status.tell(writer.guid(), matched);
@@ -151,6 +146,7 @@ impl Session for Participant {
 
     fn effective(&self) -> Effective {
         let mut settings = self.options.clone();
+        settings.insert("interrupted_waits".into(), interruption::WORDS.into());
         for endpoint in &self.endpoints {
             let kind = if endpoint.role == Role::Publisher {
                 "writer"
@@ -181,6 +177,7 @@ impl Session for Participant {
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
         let ended: Vec<_> = self.readers.into_iter().map(Woken::close).collect();
         let watched = self.status.close();
+        drop(self.writers);
         drop(self.participant); // ends the library's threads
         ended.into_iter().collect::<Result<(), _>>()?;
         watched

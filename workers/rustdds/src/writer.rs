@@ -1,5 +1,7 @@
 //! A writer: a message is serialised into memory that the library keeps, and admitted where its window has room.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use middlemark_contract::Congestion;
 use middlemark_dds::exchange::Guid;
@@ -10,9 +12,9 @@ use rustdds::{GUID, RTPSEntity};
 
 use crate::message::{Octets, serialized};
 
-/// The publishing end of one writer.
+/// The publishing end of one writer. The session keeps the writer too: what is still to be sent or repaired is lost with it.
 pub(crate) struct Writer {
-    pub(crate) writer: DataWriter<Bytes, Octets>,
+    pub(crate) writer: Arc<DataWriter<Bytes, Octets>>,
     pub(crate) congestion: Congestion,
 }
 
