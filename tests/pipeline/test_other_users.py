@@ -12,7 +12,7 @@ import watched
 from middlemark.worker import executables
 from ssh_server import sshd
 
-MIDDLEWARES = ("uds", "shm", "zenoh", "fastdds", "cyclonedds", "opendds", "iceoryx2", "vsomeip", "mqtt")
+MIDDLEWARES = ("uds", "shm", "zenoh", "fastdds", "cyclonedds", "opendds", "rustdds", "iceoryx2", "vsomeip", "mqtt")
 SUITE = """
 suite: watched
 trials: 1

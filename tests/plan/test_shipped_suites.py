@@ -8,7 +8,20 @@ from middlemark.plan import Experiment, expand, order_trials, plan_trials
 from middlemark.plan.duration import campaign_duration_ns
 from middlemark.suite import load_suite
 
-BUILT = ["cyclonedds", "fastdds", "iceoryx2", "mqtt", "shm", "synthetic", "tcp", "udp", "uds", "vsomeip", "zenoh"]
+BUILT = [
+    "cyclonedds",
+    "fastdds",
+    "iceoryx2",
+    "mqtt",
+    "rustdds",
+    "shm",
+    "synthetic",
+    "tcp",
+    "udp",
+    "uds",
+    "vsomeip",
+    "zenoh",
+]
 MEASURED = [middleware for middleware in BUILT if middleware != "synthetic"]
 
 
@@ -164,4 +177,5 @@ def test_discovery_is_from_2_to_64_participants_and_from_10_to_2000_endpoints() 
     endpoints = {sum(len(a.endpoints) for a in e.applications) for e in experiments if e.workload == "endpoints"}
     assert endpoints == {10, 40, 200, 800, 2000}
     assert {e.factors["faults"] for e in experiments if e.workload == "late_joiner"} == {"late_joiner"}
-    assert {e.middleware for e in shipped("discovery")} == {"cyclonedds", "fastdds", "mqtt", "tcp", "vsomeip", "zenoh"}
+    between_hosts = {"cyclonedds", "fastdds", "mqtt", "rustdds", "tcp", "vsomeip", "zenoh"}
+    assert {e.middleware for e in shipped("discovery")} == between_hosts
