@@ -25,18 +25,29 @@ impl Middleware for RustDds {
         description::describe()
     }
 
-    fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         middlemark_dds::accept(spec)?;
-        limits::accept(spec)
+        limits::accept(spec, options)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
+        log_to_standard_error();
         Ok(Box::new(session::Participant::open(context)?))
     }
 
     fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
         Err(format!("RustDDS has no service '{}': it needs none", spec.service).into())
     }
+}
+
+/// Errors alone: a warning of each write that finds no room would be a system call within it.
+fn log_to_standard_error() {
+    // A second call finds the first one's in place, which is as good.
+    let _ = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::ERROR)
+        .try_init();
 }
 
 fn main() -> ExitCode {
