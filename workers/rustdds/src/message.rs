@@ -42,7 +42,7 @@ impl SerializerAdapter<Bytes> for Octets {
 
 /// Where a sample's bytes are put, to be handed over when the library holds none of its locks any more.
 #[derive(Clone, Copy)]
-pub(crate) struct Into<'a>(pub(crate) &'a RefCell<Vec<u8>>);
+pub(crate) struct Place<'a>(pub(crate) &'a RefCell<Vec<u8>>);
 
 impl DeserializerAdapter<()> for Octets {
     type Error = Malformed;
@@ -55,7 +55,7 @@ impl DeserializerAdapter<()> for Octets {
     fn transform_decoded((): ()) {}
 }
 
-impl<'de> Decode<'de, ()> for Into<'_> {
+impl<'de> Decode<'de, ()> for Place<'_> {
     type Error = Malformed;
 
     fn decode_bytes(self, sample: &'de [u8], _encoding: RepresentationIdentifier) -> Result<(), Malformed> {

@@ -11,7 +11,7 @@ use middlemark_runtime::{Idle, MiddlewareError};
 use rustdds::dds::result::ReadError;
 use rustdds::no_key::SimpleDataReader;
 
-use crate::message::{Into, Octets};
+use crate::message::{Octets, Place};
 use crate::wake::{Sleeper, Woken};
 
 /// Has a thread deliver a reader's samples of up to so many bytes.
@@ -67,7 +67,7 @@ impl Inbox {
     fn take(&self) -> Result<bool, MiddlewareError> {
         let mut has_taken = false;
         loop {
-            match self.reader.try_take_one_with(Into(&self.sample)) {
+            match self.reader.try_take_one_with(Place(&self.sample)) {
                 Ok(None) => return Ok(has_taken),
                 Ok(Some(_)) => self.taker.take(&self.sample.borrow()),
                 Err(ReadError::Deserialization { .. }) => {} // nobody's message
