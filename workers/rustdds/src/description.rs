@@ -52,7 +52,8 @@ fn capabilities() -> Capabilities {
         transports: vec!["udp".into()],
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
         durabilities: vec![Durability::Volatile, Durability::TransientLocal],
-        histories: vec![HistoryKind::KeepLast, HistoryKind::KeepAll],
+        // With keep_last a reliable writer overwrites nothing that is not acknowledged, and a reader keeps 64 whatever the depth.
+        histories: vec![HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
         deliveries: deliveries(),
         matching: Some(Matching::Subscriber {

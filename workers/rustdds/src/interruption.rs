@@ -10,7 +10,8 @@ use std::ptr;
 use libc::{c_int, epoll_event};
 
 /// What a trial's configuration says of it.
-pub(crate) const WORDS: &str = "go on: the worker's epoll_wait reports no interruption, at which RustDDS would end its event loop";
+pub(crate) const WORDS: &str =
+    "go on: the worker's epoll_wait reports no interruption, at which RustDDS would end its event loop";
 
 /// `epoll_wait`, which mio calls by this name.
 ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use middlemark_contract::{Delivery, Effective, MessagePath, Role};
 use middlemark_dds::exchange::{self, Awaiting, Serving};
-use middlemark_dds::{Policies, Taker, sequence_type};
+use middlemark_dds::{Taker, sequence_type};
 use middlemark_runtime::{Channel, Context, Exchange, Matched, MiddlewareError, Publisher, Receiver, Server, Session};
 use rustdds::no_key::{DataWriter, SimpleDataReader};
 use rustdds::qos::HasQoSPolicy;
@@ -19,7 +19,7 @@ use rustdds::{
 use crate::description;
 use crate::interruption;
 use crate::message::Octets;
-use crate::policies::{self, UNLIMITED};
+use crate::policies;
 use crate::reader;
 use crate::status::Status;
 use crate::wake::Woken;
@@ -76,7 +76,7 @@ impl Participant {
     }
 
     fn reader(&mut self, channel: &Channel, taker: Taker) -> Result<(), MiddlewareError> {
-        let requested = policies::qos(&Policies::of(channel.qos, channel.size_bytes, UNLIMITED));
+        let requested = policies::qos(&policies::of_reader(channel.qos, channel.size_bytes));
         let subscriber = self.participant.create_subscriber(&requested)?;
         let reader: SimpleDataReader<(), Octets> =
             subscriber.create_simple_datareader_no_key(&self.topic(channel)?, Some(requested))?;
@@ -87,7 +87,7 @@ impl Participant {
     }
 
     fn writer(&mut self, channel: &Channel, matched: Option<Matched>) -> Result<Writer, MiddlewareError> {
-        let requested = policies::qos(&Policies::of(channel.qos, channel.size_bytes, UNLIMITED));
+        let requested = policies::qos(&policies::of_writer(channel.qos, channel.size_bytes));
         let publisher = self.participant.create_publisher(&requested)?;
         let writer: DataWriter<Bytes, Octets> =
             publisher.create_datawriter_no_key(&self.topic(channel)?, Some(requested))?;
