@@ -16,6 +16,7 @@ use crate::trial::Trial;
 /// Every value that the description offers is accepted by itself, and messages arrive.
 pub(crate) fn every_qos(case: &Case) -> Result<Answer> {
     let offered = &case.worker.description.capabilities;
+    let keeps_last = offered.histories.contains(&HistoryKind::KeepLast);
     for reliability in &offered.reliabilities {
         let request = Request::new(case).qos(|qos| {
             qos.reliability = *reliability;
@@ -26,10 +27,10 @@ pub(crate) fn every_qos(case: &Case) -> Result<Answer> {
         carried(case, request).with_context(|| format!("{reliability:?}"))?;
     }
     for durability in &offered.durabilities {
-        // What is kept for late joiners is kept of a depth; some middleware keeps nothing without end.
+        // What is kept for late joiners is kept of a depth where there is one; some middleware keeps nothing without end.
         let request = Request::new(case).qos(|qos| {
             qos.durability = *durability;
-            if *durability == Durability::TransientLocal {
+            if *durability == Durability::TransientLocal && keeps_last {
                 keep_last(qos, 100);
             }
         });
@@ -39,7 +40,7 @@ pub(crate) fn every_qos(case: &Case) -> Result<Answer> {
         let request = Request::new(case).qos(|qos| qos.congestion = *congestion);
         carried(case, request).with_context(|| format!("{congestion:?}"))?;
     }
-    if !offered.histories.contains(&HistoryKind::KeepLast) {
+    if !keeps_last {
         return Ok(Answer::Passed);
     }
     // A depth may overwrite what a slow subscriber has not taken yet: nothing is demanded beyond an exact account.
