@@ -228,8 +228,15 @@ def test_a_datagram_on_the_wire_is_its_payload_and_three_headers(campaign: Campa
     assert sender.sent_packets == pytest.approx(150, abs=15)
 
 
-@pytest.mark.parametrize("topology", ["C1-1", "D2-2"])
-@pytest.mark.parametrize(("publishers", "subscribers"), permutations(OF_DDS, 2))
+def pairs() -> list[object]:
+    """Every two implementations of DDS that are built, on one host and on several."""
+    ended = "Fast DDS 2.9.1 is ended by an assertion of its own where several readers announce one multicast address"
+    skip = {("fastdds", "rustdds", "D2-2"): pytest.mark.skip(reason=ended)}
+    places = [(*pair, topology) for pair in permutations(OF_DDS, 2) for topology in ("C1-1", "D2-2")]
+    return [pytest.param(*place, marks=skip.get(place, ())) for place in places]
+
+
+@pytest.mark.parametrize(("publishers", "subscribers", "topology"), pairs())
 def test_implementations_of_dds_understand_each_other(
     campaign: Campaign, publishers: str, subscribers: str, topology: str
 ) -> None:

@@ -42,7 +42,7 @@ pub(crate) struct Participant {
     endpoints: Vec<Endpoint>,
     options: BTreeMap<String, String>,
     delivery: Delivery,
-    participant: DomainParticipant,
+    entity: DomainParticipant,
 }
 
 impl Participant {
@@ -62,7 +62,7 @@ impl Participant {
             endpoints: Vec::new(),
             options: options.words(),
             delivery: spec.delivery,
-            participant,
+            entity: participant,
         })
     }
 
@@ -70,14 +70,14 @@ impl Participant {
         let message_type = sequence_type(channel.size_bytes);
         let qos = QosPolicyBuilder::new().build();
         let topic = self
-            .participant
+            .entity
             .create_topic(channel.topic.clone(), message_type, &qos, TopicKind::NoKey);
         topic.map_err(|error| format!("RustDDS could not create the topic {}: {error}", channel.topic).into())
     }
 
     fn reader(&mut self, channel: &Channel, taker: Taker) -> Result<(), MiddlewareError> {
         let requested = policies::qos(&policies::of_reader(channel.qos, channel.size_bytes));
-        let subscriber = self.participant.create_subscriber(&requested)?;
+        let subscriber = self.entity.create_subscriber(&requested)?;
         let reader: SimpleDataReader<(), Octets> =
             subscriber.create_simple_datareader_no_key(&self.topic(channel)?, Some(requested))?;
         self.note(Role::Subscriber, channel, reader.guid(), reader.qos().clone());
@@ -88,7 +88,7 @@ impl Participant {
 
     fn writer(&mut self, channel: &Channel, matched: Option<Matched>) -> Result<Writer, MiddlewareError> {
         let requested = policies::qos(&policies::of_writer(channel.qos, channel.size_bytes));
-        let publisher = self.participant.create_publisher(&requested)?;
+        let publisher = self.entity.create_publisher(&requested)?;
         let writer: DataWriter<Bytes, Octets> =
             publisher.create_datawriter_no_key(&self.topic(channel)?, Some(requested))?;
         let writer = Arc::new(writer);
@@ -178,7 +178,7 @@ impl Session for Participant {
         let ended: Vec<_> = self.readers.into_iter().map(Woken::close).collect();
         let watched = self.status.close();
         drop(self.writers);
-        drop(self.participant); // ends the library's threads
+        drop(self.entity); // ends the library's threads
         ended.into_iter().collect::<Result<(), _>>()?;
         watched
     }
