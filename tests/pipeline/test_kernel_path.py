@@ -24,7 +24,7 @@ from middlemark.worker import executables
 
 # By the call that hands a message over, where a wake-up of the receiver takes the place of packets on one host.
 WITHOUT_PACKETS = {"uds": "sendto", "shm": "futex", "iceoryx2": "sendto", "vsomeip": "sendmsg"}
-BETWEEN_HOSTS = ["udp", "tcp", "zenoh", "cyclonedds", "fastdds", "rustdds", "mqtt"]
+BETWEEN_HOSTS = ["udp", "tcp", "zenoh", "cyclonedds", "fastdds", "mqtt"]
 MS = 1_000_000
 REST_NS = 1 * MS
 # Two clock readings, a header of 40 bytes and a copy, some 65 ns in a loop; after a pause the same code is no longer in
