@@ -4,6 +4,8 @@
 //! thread. It sends nothing.
 
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,8 +14,23 @@ use std::time::Duration;
 /// microseconds that a refused attempt costs.
 const RETRY: Duration = Duration::from_millis(1);
 
+/// Where a session misses more connections than so many, each is tried more seldom: a thousand attempts a millisecond would
+/// take the CPU from those whom they wait for.
+const FEW: usize = 4;
+
 /// A host that does not answer at all is given up for this attempt; a close never waits longer.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
+
+/// How many connections all publishers of a session look for.
+#[derive(Clone, Default)]
+pub(crate) struct Missing(Arc<AtomicUsize>);
+
+impl Missing {
+    /// After which each of them is tried again.
+    fn pause(&self) -> Duration {
+        RETRY * (self.0.load(Relaxed) / FEW).max(1) as u32
+    }
+}
 
 enum Request {
     /// Connect to the subscriber with this index.
@@ -34,15 +51,17 @@ pub(crate) struct ConnectorThread {
 }
 
 impl ConnectorThread {
-    /// Starts the thread of one publisher; `connect` tries once to connect to the subscriber with an index.
+    /// Starts the thread of one publisher; `connect` tries once to connect to the subscriber with an index, and `missing` is
+    /// its session's.
     pub(crate) fn start<C: Send + 'static>(
         connect: impl Fn(usize) -> io::Result<C> + Send + 'static,
+        missing: Missing,
     ) -> io::Result<(Connector<C>, ConnectorThread)> {
         let (requests, wanted) = mpsc::channel();
         let (results, made) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("connect".into())
-            .spawn(move || serve(connect, &wanted, &results))?;
+            .spawn(move || serve(connect, &wanted, &results, &missing))?;
         let connector = Connector {
             requests: requests.clone(),
             made,
@@ -70,14 +89,24 @@ impl<C> Connector<C> {
     }
 }
 
-fn serve<C>(connect: impl Fn(usize) -> io::Result<C>, requests: &Receiver<Request>, results: &Sender<(usize, C)>) {
+fn serve<C>(
+    connect: impl Fn(usize) -> io::Result<C>,
+    requests: &Receiver<Request>,
+    results: &Sender<(usize, C)>,
+    missing: &Missing,
+) {
     let mut wanted: Vec<usize> = Vec::new();
     loop {
-        match await_request(requests, wanted.is_empty()) {
-            Ok(Request::Connect(subscriber)) => wanted.push(subscriber),
+        let pause = (!wanted.is_empty()).then(|| missing.pause());
+        match await_request(requests, pause) {
+            Ok(Request::Connect(subscriber)) => {
+                wanted.push(subscriber);
+                missing.0.fetch_add(1, Relaxed);
+            }
             Err(RecvTimeoutError::Timeout) => {}
-            Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => break,
         }
+        let before = wanted.len();
         wanted.retain(|subscriber| match connect(*subscriber) {
             Ok(connection) => results.send((*subscriber, connection)).is_err(),
             // Who is refused once is refused each time.
@@ -87,13 +116,43 @@ fn serve<C>(connect: impl Fn(usize) -> io::Result<C>, requests: &Receiver<Reques
             }
             Err(_) => true,
         });
+        missing.0.fetch_sub(before - wanted.len(), Relaxed);
+    }
+    missing.0.fetch_sub(wanted.len(), Relaxed);
+}
+
+/// Waits for a request, without an end where there is nothing to try again after a pause.
+fn await_request(requests: &Receiver<Request>, pause: Option<Duration>) -> Result<Request, RecvTimeoutError> {
+    match pause {
+        None => requests.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        Some(pause) => requests.recv_timeout(pause),
     }
 }
 
-fn await_request(requests: &Receiver<Request>, idle: bool) -> Result<Request, RecvTimeoutError> {
-    if idle {
-        requests.recv().map_err(|_| RecvTimeoutError::Disconnected)
-    } else {
-        requests.recv_timeout(RETRY)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_more_connections_a_session_misses_the_more_seldom_each_is_tried() {
+        let pauses_ms =
+            [0, 1, 7, 8, 250].map(|missing: usize| Missing(Arc::new(missing.into())).pause().as_millis());
+        assert_eq!(pauses_ms, [1, 1, 1, 2, 62]);
+    }
+
+    #[test]
+    fn who_is_found_or_left_is_missed_no_more() {
+        let missing = Missing::default();
+        let connect = |peer| match peer {
+            0 => Ok(peer),
+            _ => Err(ErrorKind::ConnectionRefused.into()),
+        };
+        let (connector, thread) = ConnectorThread::start(connect, missing.clone()).unwrap();
+        [1, 0].map(|peer| connector.request(peer));
+        while connector.made().is_none() {
+            std::thread::yield_now();
+        }
+        thread.stop();
+        assert_eq!(missing.0.load(Relaxed), 0);
     }
 }

@@ -14,7 +14,7 @@ use socket2::{SockAddr, Socket};
 
 use crate::client::Client;
 use crate::connection::{Connection, Sending};
-use crate::connector::{ConnectorThread, PATIENCE};
+use crate::connector::{ConnectorThread, Missing, PATIENCE};
 use crate::family::{Family, Kind, connect, open, open_bounded};
 use crate::guard::GuardedConnection;
 use crate::paths::{remove_if_left, remove_if_there};
@@ -34,6 +34,7 @@ pub struct SocketSession {
     loops: Loops,
     listeners: Vec<Listener>,
     connectors: Vec<ConnectorThread>,
+    missing: Missing,
     /// Sockets in the file system that this session bound.
     paths: Vec<PathBuf>,
 }
@@ -59,6 +60,7 @@ impl SocketSession {
             loops: Loops::default(),
             listeners: Vec::new(),
             connectors: Vec::new(),
+            missing: Missing::default(),
             paths: Vec::new(),
         })
     }
@@ -88,7 +90,7 @@ impl SocketSession {
     ) -> io::Result<Publisher> {
         let try_at_once = |peer| at_once.and_then(|patience| connect(peer, patience).ok());
         let made = (0..peers).map(try_at_once).collect();
-        let (connector, thread) = ConnectorThread::start(move |peer| connect(peer, PATIENCE))?;
+        let (connector, thread) = ConnectorThread::start(move |peer| connect(peer, PATIENCE), self.missing.clone())?;
         self.connectors.push(thread);
         let publisher = SocketPublisher::new(self.sending(channel), made, connector)?;
         Ok(Publisher::Copying(Box::new(publisher)))

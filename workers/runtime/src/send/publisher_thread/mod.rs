@@ -41,8 +41,11 @@ impl PublisherThread {
     pub(crate) fn run(mut self, start_ns: i64) -> Option<Vec<Finished>> {
         let gate = Arc::clone(&self.gate);
         let greet_all = |sequence, due_ns| {
-            self.senders
+            let first = first_of(sequence, self.senders.len());
+            let (later, sooner) = self.senders.split_at_mut(first);
+            sooner
                 .iter_mut()
+                .chain(later)
                 .for_each(|sender| sender.greet(sequence, due_ns));
         };
         let approach_ns = gate.greet(start_ns, greet_all)?;
@@ -131,6 +134,14 @@ impl PublisherThread {
         self.filling = sender.filling;
         result
     }
+}
+
+/// Which of so many publishers greets first in a round. Where a middleware takes a few messages at once and refuses the
+/// others, each publisher is to be among those soon: the firsts of successive rounds lie apart by the golden ratio, which
+/// spreads any number of them evenly (Knuth, "The Art of Computer Programming" 3, §6.4, Fibonacci hashing).
+fn first_of(round: u32, publishers: usize) -> usize {
+    const GOLDEN: u32 = 2_654_435_769;
+    ((u64::from(round.wrapping_mul(GOLDEN)) * publishers as u64) >> u32::BITS) as usize
 }
 
 #[cfg(test)]

@@ -125,6 +125,19 @@ fn all_publishers_of_a_shared_thread_greet_until_the_trial_is_given_up() {
     gate.abandon();
     assert!(thread.join().unwrap().is_none());
     let told = told.lock().unwrap();
-    let expected = [(0, 0), (2, 0), (0, 1), (2, 1)].map(|(channel, sequence)| (channel, Phase::Greeting, sequence));
+    let expected = [(0, 0), (2, 0), (2, 1), (0, 1)].map(|(channel, sequence)| (channel, Phase::Greeting, sequence));
     assert_eq!(told[..4], expected);
+}
+
+#[test]
+fn where_only_a_few_greetings_of_a_round_have_room_each_publisher_soon_has_its_turn() {
+    for publishers in [2, 11, 23, 64] {
+        let room = usize::max(1, publishers / 6);
+        let mut heard = vec![false; publishers];
+        for round in 0..2 * (publishers / room) as u32 {
+            let first = first_of(round, publishers);
+            (first..first + room).for_each(|place| heard[place % publishers] = true);
+        }
+        assert!(heard.iter().all(|heard| *heard), "{publishers}: {heard:?}");
+    }
 }
