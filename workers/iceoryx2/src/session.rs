@@ -201,9 +201,11 @@ impl Session for Iceoryx2Session {
             loops,
             ..
         } = *self;
-        // A thread that could not be woken is not waited for.
-        let end = |each: ReceiveLoop| each.end().and_then(|()| each.join());
-        let results: Vec<_> = loops.into_iter().map(end).collect();
+        // All are woken before any is waited for: one after the other, the threads of a hundred services would take longer
+        // on a busy machine than closing may. A thread that could not be woken is not waited for.
+        let woken: Vec<_> = loops.iter().map(ReceiveLoop::end).collect();
+        let ended = loops.into_iter().zip(woken);
+        let results: Vec<_> = ended.map(|(each, woken)| woken.and_then(|()| each.join())).collect();
         drop((node, clients_node));
         place.tidy();
         results.into_iter().collect()
