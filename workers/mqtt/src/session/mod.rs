@@ -79,7 +79,7 @@ pub(crate) struct Connected {
 impl Connected {
     /// Connects to the broker of this application's host, else to the first.
     pub(crate) fn open(context: &Context<'_>) -> Result<Connected, SessionError> {
-        let queue_messages = options::at_most_queued(context, "client_queue_messages");
+        let queue_messages = options::queue_messages(context);
         let (client, connection) = protocol::open(options::of_client(context)?, queue_messages)?;
         let link = Arc::new(Link::default());
         let (sender, notes) = channel();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use middlemark_contract::{ApplicationSpec, Congestion, PatternSpec, Security, SecurityLevel};
 use middlemark_credentials::tls::{CIPHER_SUITE, Certificates, KEY_EXCHANGE};
 use middlemark_runtime::{Channel, Context};
-use rumqttc::{NetworkOptions, TlsConfiguration, Transport};
+use rumqttc::{NetworkOptions, QoS, TlsConfiguration, Transport};
 
 use crate::protocol::Options;
 use crate::session::{SessionError, send_buffer};
@@ -44,7 +44,7 @@ pub(super) fn of_client(context: &Context<'_>) -> Result<Options, SessionError> 
     let name = format!("{}_{}", rendezvous.name, context.spec.application);
     let (place, port, transport) = place(context)?;
     let packet_bytes = largest_packet_bytes(context.channels);
-    let inflight = at_most_queued(context, "client_inflight_messages") as u16;
+    let inflight = inflight_messages(context) as u16;
     let login = password(context)?.map(|password| (&context.spec.application, password));
     Ok(if speaks_5(context.spec) {
         let mut options = rumqttc::v5::MqttOptions::new(name, place, port);
@@ -111,10 +111,27 @@ fn password<'a>(context: &Context<'a>) -> Result<Option<&'a str>, SessionError> 
         .map_err(|reason| SessionError::Credentials(reason.into()))
 }
 
-/// What an option says that is counted in messages, but no more than any stream lets be queued.
-pub(super) fn at_most_queued(context: &Context<'_>, option: &str) -> usize {
-    let queued = context.channels.iter().map(Channel::queued_messages).min();
-    (context.options.integer(option) as usize).min(queued.unwrap_or(usize::MAX))
+/// The client's queue, but no longer than any stream lets it be that this application publishes.
+pub(super) fn queue_messages(context: &Context<'_>) -> usize {
+    at_most_queued(context.options.integer("client_queue_messages"), published(context))
+}
+
+/// How many messages may be unacknowledged, which those of level 0 never are.
+fn inflight_messages(context: &Context<'_>) -> usize {
+    let acknowledged = published(context).filter(|channel| level::of(&channel.qos) != QoS::AtMostOnce);
+    at_most_queued(context.options.integer("client_inflight_messages"), acknowledged)
+}
+
+fn at_most_queued<'a>(asked: i64, channels: impl Iterator<Item = &'a Channel>) -> usize {
+    let queued = channels.map(Channel::queued_messages).min();
+    (asked as usize).min(queued.unwrap_or(usize::MAX))
+}
+
+/// What passes the client on its way out: a large stream of another application says nothing of it.
+fn published<'a>(context: &'a Context<'_>) -> impl Iterator<Item = &'a Channel> {
+    let own = &context.spec.application;
+    let channels = context.channels.iter();
+    channels.filter(move |channel| channel.publishers.iter().any(|each| each.application == *own))
 }
 
 /// Room in the kernel, where it is not the kernel that sizes it; rumqttc sets it for TCP alone.
@@ -122,7 +139,7 @@ fn send_buffer_bytes(context: &Context<'_>) -> Option<u32> {
     let asked_bytes = context.options.integer("client_send_buffer_bytes") as u64;
     let is_tcp = context.options.text("transport") == "tcp";
     is_tcp
-        .then(|| send_buffer::bytes(asked_bytes, context.channels))
+        .then(|| send_buffer::bytes(asked_bytes, published(context)))
         .flatten()
 }
 
@@ -146,9 +163,11 @@ fn largest_packet_bytes(channels: &[Channel]) -> usize {
 /// All that is in force, by name.
 pub(super) fn in_force(context: &Context<'_>) -> BTreeMap<String, String> {
     let mut settings = context.options.words();
-    for option in ["client_queue_messages", "client_inflight_messages"] {
-        settings.insert(option.into(), at_most_queued(context, option).to_string());
-    }
+    settings.insert("client_queue_messages".into(), queue_messages(context).to_string());
+    settings.insert(
+        "client_inflight_messages".into(),
+        inflight_messages(context).to_string(),
+    );
     let send_buffer = send_buffer_bytes(context).map_or("as the kernel sizes it".into(), |bytes| bytes.to_string());
     settings.insert("client_send_buffer_bytes".into(), send_buffer);
     let protocol = if speaks_5(context.spec) { "MQTT 5" } else { "MQTT 3.1.1" };

@@ -12,8 +12,8 @@ const KERNELS_SIZES: &str = "/proc/sys/net/ipv4/tcp_wmem";
 
 /// What the option asks for, 0 for the kernel's own sizing, but no more than any stream lets be queued; none leaves it to
 /// the kernel.
-pub(crate) fn bytes(asked_bytes: u64, channels: &[Channel]) -> Option<u32> {
-    let queued_bytes = channels.iter().map(|channel| channel.queued_bytes() as u64).min();
+pub(crate) fn bytes<'a>(asked_bytes: u64, channels: impl Iterator<Item = &'a Channel>) -> Option<u32> {
+    let queued_bytes = channels.map(|channel| channel.queued_bytes() as u64).min();
     lowered(asked_bytes, queued_bytes.unwrap_or(u64::MAX), kernels_most_bytes())
 }
 
