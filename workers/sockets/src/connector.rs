@@ -135,8 +135,7 @@ mod tests {
 
     #[test]
     fn the_more_connections_a_session_misses_the_more_seldom_each_is_tried() {
-        let pauses_ms =
-            [0, 1, 7, 8, 250].map(|missing: usize| Missing(Arc::new(missing.into())).pause().as_millis());
+        let pauses_ms = [0, 1, 7, 8, 250].map(|missing: usize| Missing(Arc::new(missing.into())).pause().as_millis());
         assert_eq!(pauses_ms, [1, 1, 1, 2, 62]);
     }
 
@@ -148,7 +147,9 @@ mod tests {
             _ => Err(ErrorKind::ConnectionRefused.into()),
         };
         let (connector, thread) = ConnectorThread::start(connect, missing.clone()).unwrap();
-        [1, 0].map(|peer| connector.request(peer));
+        for peer in [1, 0] {
+            connector.request(peer);
+        }
         while connector.made().is_none() {
             std::thread::yield_now();
         }
