@@ -41,8 +41,8 @@ _DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK, InvalidKind.CONDITION)
 LAST_ATTEMPTS_SHARE = 0.1
 """Where more of the trials than this were disturbed, the machine is busy and would disturb their last attempts too."""
 
-GROWTH = 1.2
-"""By so many more test-beds the manifest is written anew: for each of a thousand it would be written all the time."""
+WRITING_SHARE = 0.01
+"""Of the time, for writing the manifest anew as test-beds come to it: that of many trials takes seconds each time."""
 
 
 def run_new(path: Path, order: Order, observer: Observer | None = None, connect: Connect | None = None) -> None:
@@ -208,12 +208,12 @@ class Campaign:
     async def _have_measured(self, elsewhere: TestBeds, trials: list[Trial], disturbed: dict[str, int]) -> None:
         """Has trials measured on other machines, a block at a time."""
         rest = {trial.id: trial for trial in trials}
-        n_written = len(self.manifest.testbeds)
+        n_written, due_ns = len(self.manifest.testbeds), 0
         try:
             async for block in elsewhere.measured(self.manifest, trials, disturbed):
                 self._know(block)
-                if len(self.manifest.testbeds) > GROWTH * n_written:
-                    n_written = self._write_testbeds()
+                if len(self.manifest.testbeds) > n_written and time.monotonic_ns() >= due_ns:
+                    n_written, due_ns = self._write_testbeds()
                 for record in block.records:
                     del rest[record.trial.id]
                     self._remember(record)
@@ -227,9 +227,12 @@ class Campaign:
             testbeds = {**self.manifest.testbeds, block.testbed: block.facts}
             self.manifest = self.manifest.model_copy(update={"testbeds": testbeds})
 
-    def _write_testbeds(self) -> int:
+    def _write_testbeds(self) -> tuple[int, int]:
+        """Gives how many the manifest has now, and when it may be written again."""
+        begin_ns = time.monotonic_ns()
         self.run_folder.write_manifest(self.manifest)
-        return len(self.manifest.testbeds)
+        took_ns = time.monotonic_ns() - begin_ns
+        return len(self.manifest.testbeds), begin_ns + round(took_ns / WRITING_SHARE)
 
     def _tell(self, block: MeasuredBlock, remaining: list[Trial]) -> None:
         took_ns = block.took_ns // len(block.records)

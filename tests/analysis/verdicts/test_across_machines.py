@@ -41,6 +41,26 @@ def test_of_machines_with_equally_many_blocks_it_is_students_test_of_their_means
     assert difference.p_value == pytest.approx(means.pvalue)
 
 
+def test_one_more_machine_lies_within_students_prediction_interval() -> None:
+    rng, held, repeats = np.random.default_rng(3), 0, 400
+    for _ in range(repeats):
+        *own, another = np.exp(rng.normal(0.1, 0.05, 5))
+        ratios = {name: (at * np.exp(rng.normal(0, SPREAD, 4))).tolist() for name, at in zip("abcd", own, strict=True)}
+        across = found(*sides(ratios)).across
+        assert across is not None
+        assert across.next_low is not None
+        assert across.next_high is not None
+        held += across.next_low <= another * math.exp(rng.normal(0, SPREAD / 2)) <= across.next_high
+    assert held / repeats == pytest.approx(0.95, abs=0.03)
+
+
+def test_two_machines_say_nothing_of_one_more() -> None:
+    across = found(*sides({name: [1.2, 1.3] for name in "ab"})).across
+    assert across is not None
+    assert across.next_low is None
+    assert across.next_high is None
+
+
 def test_a_machine_that_is_slower_in_all_is_no_difference_of_the_sides() -> None:
     rng = np.random.default_rng(5)
     difference = found(*sides({name: np.exp(rng.normal(0, SPREAD, 4)).tolist() for name in "abcd"}))

@@ -49,6 +49,18 @@ def test_each_machine_has_a_row_and_all_together_one_with_how_far_they_differ(fi
     assert table.lines[-1][-2].endswith("%")
 
 
+def test_of_three_machines_what_one_more_would_show_is_a_row_and_words(tmp_path: Path) -> None:
+    run = build_run(tmp_path / "run", SUITE, {"one": Behaviour(), "two": Behaviour(latency_ns=100_000.0)})
+    findings = on_machines(run, "abc")
+    table = machine_table(findings.comparisons[0], series(findings))
+    assert table is not None
+    assert [row[2] for row in table.lines] == ["a", "b", "c", "all 3", "one more"]
+    (line,) = machine_lines(findings.comparisons[0], series(findings))
+    assert "one more: " in line
+    (across,) = [place["machines"] for place in run_data(findings)["rankings"][0]["places"] if place["machines"]]
+    assert across["next_low"] < across["next_high"]
+
+
 def test_the_terminal_and_programs_are_told_the_same(findings: RunFindings) -> None:
     (line,) = machine_lines(findings.comparisons[0], series(findings))
     assert "on 2 machines" in line

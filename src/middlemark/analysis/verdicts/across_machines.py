@@ -2,7 +2,8 @@
 
 Within a machine trials are paired by block, or are two groups. The machines' changes are then one value each, and their
 mean has Student's interval, which holds also where some machines measured many more blocks than others, and so say more
-(Ibragimov and Müller, Journal of Business & Economic Statistics 28, 2010). `difference` asks it.
+(Ibragimov and Müller, Journal of Business & Economic Statistics 28, 2010); what one more machine would show has
+Student's prediction interval (Hahn & Meeker, "Statistical intervals", 1991, §4.7). `difference` asks it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import scipy
 from numpy.typing import NDArray
 
 from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.analysis.stats.two_samples import student
 from middlemark.analysis.verdicts.values import Block, BlockValues, Machines, Values, from_logarithm
 
 Floats = NDArray[np.float64]
+FEWEST_MACHINES = 3
+"""To say what one more would show: two that agree by chance would suggest that machines don't differ."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,9 @@ class AcrossMachines:
     2002); None where each has one block, so that nothing tells."""
     p_value: float | None
     """Of machines that are equal (Cochran's Q)."""
+    next_low: float | None = None
+    next_high: float | None = None
+    """Between these the ratio on one more machine lies, by about as many blocks, in 95 % of cases; None with two."""
 
     @property
     def disagree(self) -> bool:
@@ -114,12 +121,27 @@ def combined(first: Values, second: Values, machines: tuple[Machines, Machines],
     variance = sum(machine.squares for machine in measured) / freedom if freedom else math.inf
     ratios = tuple(_ratio_of(machine, variance, freedom, n) for machine in measured)
     error = float(np.std(changes, ddof=1)) / math.sqrt(n)
-    if not 0 < variance < math.inf:  # a block each, or whole numbers that never vary: machines are all that differs
-        return Combined(float(changes.mean()), error, n - 1, AcrossMachines(ratios, None, None))
-    q = _cochran_q(changes, variance * np.array([machine.weight for machine in measured]))
-    excess = max(0.0, 1 - (n - 1) / q) if q else 0.0
-    across = AcrossMachines(ratios, excess, float(scipy.special.chdtrc(n - 1, q)))
+    excess, p_value = _heterogeneity(changes, variance * np.array([machine.weight for machine in measured]))
+    across = AcrossMachines(ratios, excess, p_value, *_next_machine(changes))
     return Combined(float(changes.mean()), error, n - 1, across)
+
+
+def _next_machine(changes: Floats) -> tuple[float, float] | tuple[None, None]:
+    """The ends of the ratio that one more machine would show, whose chance and own difference are those of these."""
+    n = len(changes)
+    if n < FEWEST_MACHINES:
+        return None, None
+    error = float(np.std(changes, ddof=1)) * math.sqrt(1 + 1 / n)
+    _, low, high, _ = student(float(changes.mean()), error, n - 1, CONFIDENCE)
+    return from_logarithm(low), from_logarithm(high)
+
+
+def _heterogeneity(changes: Floats, variances: Floats) -> tuple[float, float] | tuple[None, None]:
+    """I² and the p-value of equal machines; nothing tells where each has a block, or values never vary."""
+    if not 0 < variances[0] < math.inf:
+        return None, None
+    q, freedom = _cochran_q(changes, variances), len(changes) - 1
+    return max(0.0, 1 - freedom / q) if q else 0.0, float(scipy.special.chdtrc(freedom, q))
 
 
 def _cochran_q(changes: Floats, variances: Floats) -> float:

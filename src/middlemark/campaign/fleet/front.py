@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
-from distributed import Client, Future, KilledWorker, Security
+from distributed import Future, KilledWorker, Security
 from distributed.client import FutureCancelledError
 
 from middlemark.campaign import store
 from middlemark.campaign.fleet import detached, testbed
 from middlemark.campaign.fleet.blocks import MeasuredBlock
 from middlemark.campaign.fleet.parcel import Parcel, arriving, stored, unpacked
-from middlemark.campaign.fleet.roster import Roster, TestbedGone, ended, fetch
+from middlemark.campaign.fleet.roster import Roster, TestbedGone, client_at, ended, fetch
 from middlemark.errors import EnvironmentNotReady, MiddlemarkError
 from middlemark.plan import Caution, Trial, WarningKind
 from middlemark.results.files import is_there
@@ -225,13 +225,7 @@ async def connected(
         if through is not None:
             await asyncio.to_thread(_check_store, through, topic, run)
             stack.push_async_callback(asyncio.to_thread, store.remove_all, through, topic)
-        try:
-            client = await Client(address, asynchronous=True, security=security, timeout="10s")
-        except (OSError, TimeoutError, ValueError) as error:
-            raise EnvironmentNotReady(
-                f"no scheduler answers at {address}: {error}", remedy="start one: dask scheduler"
-            ) from error
-        await stack.enter_async_context(client)
+        client = await stack.enter_async_context(await client_at(address, security))
         front = Front(Roster(client, address, through), run, topic)
         for event in await cast("Any", client).get_events(topic):
             front.attempts.began(event)

@@ -7,13 +7,14 @@ checks what is brought.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
-from distributed import Client, Future, wait
+from distributed import Client, Future, Security, wait
 from pydantic import ValidationError
 
 from middlemark.campaign import store
@@ -24,10 +25,23 @@ from middlemark.campaign.manifest import origin_of
 from middlemark.errors import EnvironmentNotReady, StoreError
 from middlemark.results.manifest import Manifest, Testbed
 
+TALK: Final = logging.getLogger("distributed.batched")
+"""Where Dask tells, with a traceback, that a connection was closed which this front closes at its end."""
 JOINED_WITHIN_S: Final = 30.0
 MOST_REASONS: Final = 5
 LOOK_S: Final = 1.0
 """How often it is looked which test-beds have joined or gone."""
+
+
+async def client_at(address: str, security: Security | None) -> Client:
+    """A connection to a scheduler; raises `EnvironmentNotReady` where none answers."""
+    TALK.setLevel(logging.WARNING)
+    try:
+        return await Client(address, asynchronous=True, security=security, timeout="10s")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise EnvironmentNotReady(
+            f"no scheduler answers at {address}: {error}", remedy="start one: dask scheduler"
+        ) from error
 
 
 @dataclass
