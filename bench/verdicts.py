@@ -3,7 +3,7 @@
     PYTHONPATH=src:tests/support python bench/verdicts.py [REPEATS]
 
 Every table is in Markdown, as `docs/background/method.md` has it; the simulation error is 0.5 points at the usual 2000
-repeats. What intervals cover, `coverage.py` simulates.
+repeats. What intervals cover, `coverage.py` simulates; verdicts over several machines, `machines.py`.
 """
 
 from __future__ import annotations
@@ -154,53 +154,11 @@ def next_run_seems_worse(kind: str, runs: int, apart: float, repeats: int) -> fl
     return found / repeats
 
 
-def machines_differ(
-    noise: str, blocks: tuple[int, ...], apart: float, shift: float, repeats: int
-) -> tuple[float, float]:
-    """How often a pair seems different whose ratio is `shift` on average over machines, and machines in their order.
-
-    `blocks` are those of each machine, and `apart` is by how much the logarithms of machines' own ratios spread.
-    """
-    rng = np.random.default_rng([len(blocks), sum(blocks), round(1000 * apart), round(100 * shift)])
-    differ = disagree = 0
-    for _ in range(repeats):
-        of_block = {n: f"m{machine}" for n, machine in enumerate(np.repeat(range(len(blocks)), blocks).tolist())}
-        own = shift * np.exp(rng.normal(0, apart, len(blocks)))
-        speeds = np.exp(rng.normal(0, 0.5, len(blocks)))
-        values = drawn(rng, noise, 2, sum(blocks)) * np.repeat(speeds, blocks)
-        values[1] *= np.repeat(own, blocks)
-        sides = [BlockValues(dict(enumerate(row.tolist())), machines=of_block) for row in values]
-        found = ratio(*sides, paired=True)
-        said = judge_difference(found, lower_is_better=True, margin=0.0)
-        differ += said.verdict in {Verdict.BETTER, Verdict.WORSE}
-        disagree += isinstance(found, Difference) and found.across is not None and found.across.disagree
-    return differ / repeats, disagree / repeats
-
-
 def table(headings: Iterable[str], rows: Iterable[tuple[str, Iterable[float]]]) -> None:
     columns = list(headings)
     print(f"\n| {' | '.join(columns)} |\n| --- |{' ---: |' * (len(columns) - 1)}")
     for name, shares in rows:
         print(f"| {name} | {' | '.join(f'{100 * share:.1f}' for share in shares)} |", flush=True)
-
-
-def machines_table(repeats: int) -> None:
-    """Of fleets: equal sides and sides that are apart by 10 %, by the blocks of each machine."""
-    fleets = ((5, 5), (3, 3, 3, 3), (2,) * 10, (9, 2, 2), (30, 2, 2, 2))
-    with ProcessPoolExecutor() as pool:
-        for shift, words in ((1.0, "of several machines equal sides differ"), (1.1, "10 % slower is found")):
-            rows = [
-                (f"{noise}, machines apart by {apart:.0%}", [(noise, own, apart, shift) for own in fleets])
-                for noise in NOISES
-                for apart in (0.0, 0.02, 0.1)
-            ]
-            futures = [(name, [pool.submit(machines_differ, *cell, repeats) for cell in cells]) for name, cells in rows]
-            found = [(name, [each.result() for each in cells]) for name, cells in futures]
-            headings = [" + ".join(map(str, own)) if len(own) < 5 else f"{len(own)} × {own[0]}" for own in fleets]
-            table((f"{words}, %; blocks", *headings), [(name, [each for each, _ in cells]) for name, cells in found])
-            if shift == 1.0:
-                disagreeing = [(name, [each for _, each in cells]) for name, cells in found]
-                table(("machines disagree on the order, %; blocks", *headings), disagreeing)
 
 
 def main(repeats: int) -> None:
@@ -267,7 +225,6 @@ def main(repeats: int) -> None:
                 for words in (f"{each * apart:.0%}",)
             ],
         )
-    machines_table(repeats)
     found = [gate_passes(n, 10, repeats) for n in (0, 1, 3, 7)]
     table(
         ("of 10 trials of a head that is 10 % slower the slowest are overloaded", "passes, %", "undecided, %"),

@@ -10,6 +10,9 @@ from typer.testing import CliRunner
 from middlemark.cli.main import app
 from middlemark.cli.measure import run
 from middlemark.errors import EnvironmentNotReady, UsageError
+from middlemark.testbed import capabilities
+from middlemark.testbed.machine import readiness
+from middlemark.testbed.machine.readiness import Fact
 from middlemark.testbed.processes import remote
 from staged import own_machine
 
@@ -46,6 +49,22 @@ def test_doctor_shows_how_old_the_systems_programs_are() -> None:
     assert re.search(r"go-between 2\.0\.11 of 2021-06-09, \d+\.\d years old", answer.stdout), answer.stdout
     said = json.loads(RUNNER.invoke(app, ["doctor", "--json"]).stdout)
     assert [each["released"] for each in said["workers"]["fake"]["programs"]] == ["2021-06-09"]
+
+
+def test_doctor_cuts_no_path_and_has_each_remedy_below_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = "/home/robot/middlemark/a-checkout-deep-within/target/release/middlemark-relay"
+    busy = Fact("steal", "more than it should be", False, "use a dedicated machine, or one with fewer neighbours on it")
+    monkeypatch.setattr(readiness, "facts", list)
+    monkeypatch.setattr(capabilities, "facts", lambda: [Fact("relay", path, True), busy])
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = [line.rstrip() for line in RUNNER.invoke(app, ["doctor"]).stdout.splitlines()]
+    assert [line.split() for line in lines if path in line] == [["✔", "relay", path]]
+    (at,) = [number for number, line in enumerate(lines) if line.endswith("more than it should be")]
+    assert lines[at].startswith("  !   steal")
+    indent = lines[at].index("more")
+    below = [line[indent:] for line in lines[at + 1 : at + 3]]
+    assert " ".join(below) == busy.remedy
+    assert max(map(len, lines[at : at + 3])) <= 60
 
 
 def test_doctor_for_programs_has_the_same(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ nothing of runs that are under way.
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -91,16 +92,27 @@ def _print_workers(workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]
 
 
 def _print_machine(facts: "Sequence[Fact]", console: "Screen") -> None:
+    """Each fact with its value, and with its remedy below it; a path stays whole, so that it can be copied."""
     from rich.text import Text
 
     from middlemark.report.elements.formatting import fact as words
 
     marks = {True: Text("✔", "green"), False: Text("!", "yellow"), None: Text(" ")}
-    rows = []
-    for fact in facts:
-        name, value = words(fact.name, fact.value)
-        rows.append((marks[fact.ready], name, value, "" if fact.ready else fact.remedy))
-    _print_table(("", "machine", "value", "remedy"), rows, console)
+    shown = [(fact, *words(fact.name, fact.value)) for fact in facts]
+    width = max(len(name) for _, name, _ in shown)
+    console.print()
+    for fact, name, value in shown:
+        head = Text.assemble("  ", marks[fact.ready], f"   {name:<{width}}   ")
+        room = console.width - len(head)
+        remedy = [] if fact.ready else [Text(line, "yellow") for line in _lines(fact.remedy, room)]
+        for line in (*map(Text, _lines(value, room) or [""]), *remedy):
+            console.print(head + line, soft_wrap=True)
+            head = Text(" " * len(head))
+
+
+def _lines(text: str, room: int) -> list[str]:
+    """Broken where words end; a word that is longer than a line is left to the terminal."""
+    return wrap(text, max(room, 20), break_long_words=False, break_on_hyphens=False)
 
 
 def _print_table(columns: "Sequence[str]", rows: "Sequence[Sequence[object]]", console: "Screen") -> None:
