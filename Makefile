@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -pa
 
 .DEFAULT_GOAL := help
 .PHONY: help quick setup test-setup workers models test check check-python check-rust check-cpp check-schemas check-supply check-docs test-python test-rust test-guest fuzz soak soak-fleet \
-	sanitize conformance conformance-debian13 format schemas papers requirements sbom docs dist test-dist bench bench-peers bench-analysis clean
+	sanitize conformance conformance-debian13 format schemas papers requirements sbom docs dist test-dist dist-arm64 bench bench-peers bench-analysis bench-fleet clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-20s %s\n", $$1, $$2}'
@@ -172,6 +172,9 @@ bench-analysis: setup ## time and memory of reports, lists and analysis, at 640 
 	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py --one-trial
 	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py --pipeline 1 10
 
+bench-fleet: setup ## what 1000 test-beds cost their front, up to 100 000 trials, with a scheduler that has all at once (5 minutes; 2 GB of /dev/shm)
+	@folder=$$(mktemp -d -p /dev/shm) && TMPDIR=$$folder PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/fleet.py; status=$$?; rm -rf $$folder; exit $$status
+
 # --- to install elsewhere -------------------------------------------------------------------------------------------
 
 dist: setup ## one wheel of front, workers and observers, for machines without a compiler
@@ -180,6 +183,10 @@ dist: setup ## one wheel of front, workers and observers, for machines without a
 # RELEASES chooses: `make test-dist RELEASES=trixie`.
 test-dist: dist $(STAMPS)/roots-packages ## install the wheel in clean roots of Debian 12 and 13, and measure there (root; 20 minutes, 3 GB of disk)
 	@setup/dist/try.sh $(RELEASES)
+
+# FILTER chooses: `make dist-arm64 FILTER=zenoh::`.
+dist-arm64: setup ## cross-build the wheel for arm64, of what is Rust alone, and run its workers under qemu-user (15 minutes; says what it needs)
+	@setup/dist/arm64.sh $(FILTER)
 
 # --- for developers -------------------------------------------------------------------------------------------------
 

@@ -93,7 +93,9 @@ def cost_s(package: str) -> int:
 
 
 def results_path() -> Path:
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "middlemark-workers.json"
+    """Beside the programs: where cargo leaves them, also for another processor."""
+    target, triple = os.environ.get("CARGO_TARGET_DIR", ROOT / "target"), os.environ.get("CARGO_BUILD_TARGET", "")
+    return Path(target, triple, "release", "middlemark-workers.json")
 
 
 def results() -> list[dict[str, object]]:

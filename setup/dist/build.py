@@ -24,12 +24,15 @@ from middlemark.worker.executables import ALTERNATIVES, BUILD_RECORD, needed_c_l
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
-BUILT = TARGET / "release"
-STAGE = TARGET / "dist" / "stage"
-WHEELS = TARGET / "dist" / "wheel"
+# Of another processor than this machine's, where cargo builds for one, as `arm64.sh` has it do.
+TRIPLE = os.environ.get("CARGO_BUILD_TARGET", "")
+MACHINE = TRIPLE.partition("-")[0] or platform.machine()
+BUILT = TARGET / TRIPLE / "release"
+STAGE = TARGET / "dist" / TRIPLE / "stage"
+WHEELS = TARGET / "dist" / TRIPLE / "wheel"
 # Workers of a newer Debian's libraries, and the root that has these, where `make conformance-debian13` was called.
-NEWER = TARGET / "debian13" / "target" / "release"
-NEWER_ROOT = TARGET / "debian13" / "root"
+NEWER = TARGET / TRIPLE / "debian13" / "target" / "release"
+NEWER_ROOT = TARGET / TRIPLE / "debian13" / "root"
 # What every Debian has: its package manager loads these too.
 ALWAYS_THERE = {"libc6", "libgcc-s1", "libstdc++6", "zlib1g"}
 
@@ -110,7 +113,8 @@ def stage_manual() -> None:
 
 def strip(program: Path, copy: Path) -> None:
     """Without the lines of the source that debuggers need: nine tenths of its size."""
-    subprocess.run(["strip", "--strip-debug", "-o", copy, program], check=True)
+    tool = f"{MACHINE}-linux-gnu-strip" if TRIPLE else "strip"
+    subprocess.run([tool, "--strip-debug", "-o", copy, program], check=True)
 
 
 def packages(program: Program, root: Path = Path("/")) -> list[str]:
@@ -135,7 +139,7 @@ def platform_tag(programs: list[Program]) -> str:
     files = [program.path for program in programs]
     files += [path for program in programs for path in program.own_libraries.glob("*.so*")]
     major, minor = max(map(needed_c_library, files))
-    return f"manylinux_{major}_{minor}_{platform.machine()}"
+    return f"manylinux_{major}_{minor}_{MACHINE}"
 
 
 def build_wheel(tag: str) -> Path:

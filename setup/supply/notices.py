@@ -25,7 +25,8 @@ KINDS = {
 
 def built() -> dict[str, Path]:
     """Package and executable of each worker and observer that set-up built."""
-    folder = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve() / "release"
+    target, triple = os.environ.get("CARGO_TARGET_DIR") or ROOT / "target", os.environ.get("CARGO_BUILD_TARGET", "")
+    folder = Path(target, triple, "release").resolve()
     entries = json.loads((folder / "middlemark-workers.json").read_text(encoding="utf-8"))["workers"]
     return {entry["package"]: folder / entry["package"] for entry in entries if entry["status"] == "built"}
 

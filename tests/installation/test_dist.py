@@ -1,5 +1,6 @@
 """A wheel holds the front, and the programs as they are run: executable, with their libraries and what they need."""
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -63,6 +64,25 @@ def test_the_wheel_has_what_is_under_version_control_and_nothing_else(wheel: Pat
     assert "middlemark/suite/shipped/suites/quick.yaml" in names
     assert "middlemark/report/templates/page/answer.html.j2" in names
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests/")]
+
+
+def test_the_wheel_has_all_of_the_front(wheel: Path) -> None:
+    listed = subprocess.run(["git", "ls-files", "src"], cwd=dist.ROOT, capture_output=True, text=True, check=True).stdout
+    assert {name.removeprefix("src/") for name in listed.splitlines()} <= set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_a_wheel_for_another_processor_is_named_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARGO_BUILD_TARGET", "aarch64-unknown-linux-gnu")
+    spec = importlib.util.spec_from_file_location("cross", dist.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    cross = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "cross", cross)
+    spec.loader.exec_module(cross)
+    assert cross.BUILT == cross.TARGET / "aarch64-unknown-linux-gnu/release"
+    assert cross.WHEELS != dist.WHEELS
+    program = dist.Program(Path(shutil.which("true") or ""), {})
+    assert cross.platform_tag([program]).endswith("_aarch64")
 
 
 def test_a_library_is_of_the_package_that_holds_it() -> None:

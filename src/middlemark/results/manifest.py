@@ -18,7 +18,16 @@ from middlemark.results.record import FORMAT_VERSION
 from middlemark.suite import Machine, Model
 from middlemark.suite.claims.parser import ClaimText
 from middlemark.suite.papers import Extent, LoadedPaper, paper_of
-from middlemark.suite.yaml.model import Count, ExperimentId, MiddlewareName, Name, StreamName, TestbedName, TopologyName
+from middlemark.suite.yaml.model import (
+    Count,
+    ExperimentId,
+    MiddlewareName,
+    Name,
+    SshTarget,
+    StreamName,
+    TestbedName,
+    TopologyName,
+)
 
 
 def _day(text: str) -> str:
@@ -60,12 +69,25 @@ MachineFacts = dict[str, str | Annotated[int, Field(ge=-(2**53), le=2**53)] | fl
 """What was recorded of a machine: names with their units, values as read."""
 
 
+class RemoteMachine(Model):
+    """A machine that a test-bed reaches by SSH, as it said of itself when the test-bed joined."""
+
+    started: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    """Tells it from others: a keyed hash of the id of its start, and of the port of its SSH server."""
+    kernel: Annotated[str, Field(max_length=200)]
+    architecture: Annotated[str, Field(max_length=200)]
+    cpus: Count
+    cpu_model: Annotated[str, Field(max_length=200)] = ""
+
+
 class Testbed(Model):
     """A test-bed of a fleet, as it said when it joined."""
 
     machine: MachineFacts
     build: dict[str, str]
     """Versions and digests of what measures, by what they are called."""
+    hosts: dict[SshTarget, RemoteMachine] = {}
+    """The machines that are its hosts, by the names that suites have for them."""
 
 
 class Width(Model):

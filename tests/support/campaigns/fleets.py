@@ -41,12 +41,12 @@ class TestFleet:
     """Of whoever connects."""
     testbeds: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
-    def join(self, name: str, **variables: str) -> None:
-        """Starts a test-bed, and returns when it has joined."""
+    def join(self, name: str, *words: str, **variables: str) -> None:
+        """Starts a test-bed, with these words on its command line, and returns when it has joined."""
         own = {"XDG_STATE_HOME": str(self.folder / f"state-{name}"), "TMPDIR": str(self.place(name))}
         self.place(name).mkdir()
         with self.log(name).open("wb") as log:
-            command = (*MIDDLEMARK, "testbed", "join", self.address, "--name", name, *self.options)
+            command = (*MIDDLEMARK, "testbed", "join", self.address, "--name", name, *words, *self.options)
             environment = {**os.environ, **own, **variables}
             self.testbeds[name] = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
         until(lambda: b"Registered to" in self.log(name).read_bytes(), self.log(name).read_text())

@@ -1,6 +1,6 @@
 """The test-beds that have joined a scheduler: which can measure for a campaign, why others can't, and what they bring.
 
-Who is there, the scheduler knows; what each is, it stated when it joined. `front` hands blocks to them, and `parcel`
+Who is there, the scheduler knows; what each is, it stated when it joined. `front` hands blocks to them, `parcel`
 checks what is brought.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +44,39 @@ async def client_at(address: str, security: Security | None) -> Client:
         ) from error
 
 
+@dataclass(frozen=True)
+class Needed:
+    """What a campaign needs of a test-bed."""
+
+    build: dict[str, str]
+    machines: frozenset[str]
+    """The names that its suite has for machines reached by SSH."""
+
+    def missing(self, stated: Testbed) -> str:
+        """What a test-bed has not; empty where it has all."""
+        if differences := same_build(stated.build, self.build):
+            return f"has another build: {'; '.join(differences)}"
+        if lacking := sorted(self.machines - stated.hosts.keys()):
+            return f"has no machine {', '.join(lacking)}: let it join with --hosts FILE, which names its machines"
+        return ""
+
+
+def machine_names(manifest: Manifest) -> frozenset[str]:
+    """The names that the suite has for machines reached by SSH; in a fleet each test-bed has machines of its own."""
+    hosts = (host for trial in manifest.trials for host in trial.experiment.hosts)
+    return frozenset(host.ssh for host in hosts if host.ssh is not None)
+
+
+def in_common(stated: Testbed, others: Mapping[str, Testbed]) -> str:
+    """Why a test-bed can't measure beside others: two trials would share a machine."""
+    own = {machine.started: name for name, machine in stated.hosts.items()}
+    for other, bed in others.items() if own else ():
+        for name, machine in bed.hosts.items():
+            if machine.started in own:
+                return f"has {own[machine.started]}, which is {name} of {other} too: each needs machines of its own"
+    return ""
+
+
 @dataclass
 class Roster:
     """The test-beds of a scheduler, for one campaign."""
@@ -75,27 +108,31 @@ class Roster:
         )
 
     async def fit(self, manifest: Manifest) -> dict[str, Testbed]:
-        """By address: the test-beds that are there, and are of the campaign's build."""
-        fit: dict[str, Testbed] = {}
-        for address, worker in (await self.present()).items():
-            statement = worker.get(testbed.STATEMENT)
-            self.names[address] = str(worker["name"])
-            if address in self._refused or statement is None:
-                continue
-            if address in self.stated:
-                fit[address] = self.stated[address]
-                continue
+        """By address: the test-beds that are there, are of the campaign's build, and have machines for its hosts."""
+        present = await self.present()
+        self.names |= {address: str(worker["name"]) for address, worker in present.items()}
+        known = self.stated.keys() | self._refused.keys()
+        said = {address: worker.get(testbed.STATEMENT) for address, worker in present.items() if address not in known}
+        self._judge({address: text for address, text in said.items() if text is not None}, manifest, present)
+        return {address: self.stated[address] for address in present if address in self.stated}
+
+    def _judge(self, statements: Mapping[str, str], manifest: Manifest, present: Container[str]) -> None:
+        """Takes test-beds that were not there before, or keeps why they can't measure for the campaign."""
+        if not statements:
+            return
+        needed = Needed(origin_of(manifest), machine_names(manifest))
+        others = {self.names[address]: bed for address, bed in self.stated.items() if address in present}
+        for address, statement in statements.items():
+            name = self.names[address]
             try:
                 stated = Testbed.model_validate_json(statement)
             except ValidationError as error:
-                self._refused[address] = f"{worker['name']}: what it states can't be read: {error.errors()[0]['msg']}"
+                self._refused[address] = f"{name}: what it states can't be read: {error.errors()[0]['msg']}"
                 continue
-            if differences := same_build(stated.build, origin_of(manifest)):
-                self._refused[address] = f"{worker['name']} has another build: {'; '.join(differences)}"
+            if why := needed.missing(stated) or in_common(stated, others):
+                self._refused[address] = f"{name} {why}"
             else:
-                fit[address] = stated
-        self.stated |= fit
-        return fit
+                self.stated[address] = others[name] = stated
 
     async def present(self) -> dict[str, Any]:
         """By address, what the scheduler knows of each; the client's own copy is of five of them."""

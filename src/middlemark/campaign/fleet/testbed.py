@@ -31,7 +31,7 @@ from middlemark.campaign.manifest import differing, origin_now, origin_of, plain
 from middlemark.campaign.order import CampaignResources, available_workers, needed_workers
 from middlemark.campaign.progress import Progress
 from middlemark.errors import EnvironmentNotReady, Interrupted, StoreError
-from middlemark.results.manifest import Manifest, Testbed
+from middlemark.results.manifest import Manifest, RemoteMachine, Testbed
 from middlemark.results.progress import Unobserved
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_given
@@ -118,13 +118,19 @@ class _Testbed(Worker):
         """There is none: it would tell anyone on the network of the machine, and take time from what is measured."""
 
 
-def join(address: str, name: str | None, security: Security | None, death_timeout: float) -> None:
-    """Serves a scheduler with this machine until a signal ends it, or the scheduler does."""
+def join(
+    address: str,
+    name: str | None,
+    security: Security | None,
+    death_timeout: float,
+    hosts: Mapping[str, RemoteMachine],
+) -> None:
+    """Serves a scheduler with this machine and its hosts until a signal ends it, or the scheduler does."""
     workers, _ = available_workers()
     if not workers:
         raise EnvironmentNotReady("no worker was found, so nothing can be measured", remedy="middlemark doctor")
     facts = plain_facts(readiness.facts())
-    stated = Testbed(machine=facts, build=origin_now(workers, {})).model_dump_json()
+    stated = Testbed(machine=facts, build=origin_now(workers, {}), hosts=dict(hosts)).model_dump_json()
     with ledger.opened() as entries, dask.config.set(QUIET):
         blocks = Blocks(entries)
         try:

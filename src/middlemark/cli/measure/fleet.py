@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from middlemark.campaign.fleet.blocks import Connect, TestBeds
     from middlemark.campaign.order import Order
+    from middlemark.results.manifest import RemoteMachine
     from middlemark.results.run_folder import RunFolder
 
 FleetAddress = Annotated[
@@ -60,6 +61,10 @@ def join_command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     tls_ca_file: TlsAuthority = None,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,
+    hosts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The machines, reached by SSH, that this test-bed has for a suite's hosts."),
+    ] = None,
     death_timeout: Annotated[
         float,
         typer.Option(metavar="SECONDS", min=0, help="How long it waits for a scheduler that does not answer yet."),
@@ -74,8 +79,23 @@ def join_command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     del nthreads, memory_limit  # a test-bed has one thread, and no bound but its machine's
     secured = security(address, tls_ca_file, tls_cert, tls_key)
     _check_machine()
+    machines = _machines(hosts)
     say(f"this machine measures for {address}; Ctrl-C ends it", err=True)
-    testbed.join(address, name, secured, death_timeout)
+    testbed.join(address, name, secured, death_timeout, machines)
+
+
+def _machines(inventory: Path | None) -> "dict[str, RemoteMachine]":
+    """The machines of an inventory, each asked what it is."""
+    if inventory is None:
+        return {}
+    from middlemark.suite import load_inventory
+    from middlemark.testbed.hosts.inventory import machines_of
+
+    machines = machines_of(load_inventory(str(inventory)))
+    for name, machine in machines.items():
+        processor = machine.cpu_model or machine.architecture
+        say(f"{name}: {processor}, {machine.cpus} CPUs, Linux {machine.kernel}", err=True)
+    return machines
 
 
 def _check_machine() -> None:
