@@ -2,7 +2,7 @@
 
 Of `serve` the first start over these runs is told too, whose pages make the index that later ones read.
 
-    PYTHONPATH=tests/support:tests/support/runs python bench/stored.py [FOLDER]
+    PYTHONPATH=tests/support:tests/support/runs python bench/stored.py [--serve] [FOLDER]
 
 Both are built in a temporary folder (700 MB, removed at the end), or in one that is given and kept. What is measured is
 the command itself, from its start: the CPU time and the peak memory of its process, loading programs included.
@@ -131,27 +131,28 @@ def serve(folder: Path) -> None:
             print(f"| {start} | {up_s:.1f} | {cells} | {found}", flush=True)
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *, serve_alone: bool) -> None:
     """The second report stands for all: the first one on a machine puts the drawing program together."""
     automotive, runs = folder / "automotive", folder / "runs"
-    if not automotive.exists():
-        build_automotive(automotive)
+    if not serve_alone:
+        if not automotive.exists():
+            build_automotive(automotive)
+        report(automotive)
+        print("| | CPU, s | peak memory, MiB |")
+        print("| --- | ---: | ---: |")
+        print(f"| the report of 640 trials of `automotive` | {report(automotive)}\n", flush=True)
     if not runs.exists():
         build_runs(runs)
-    report(automotive)
-    print("| | CPU, s | peak memory, MiB |")
-    print("| --- | ---: | ---: |")
-    print(f"| the report of 640 trials of `automotive` | {report(automotive)}", flush=True)
-    print(flush=True)
     serve(runs)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, help="where the runs are, or are built and kept")
-    given = parser.parse_args().folder
-    if given:
-        main(given)
+    parser.add_argument("--serve", action="store_true", help="only `serve`")
+    given = parser.parse_args()
+    if given.folder:
+        main(given.folder, serve_alone=given.serve)
     else:
         with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as temporary:
-            main(Path(temporary))
+            main(Path(temporary), serve_alone=given.serve)

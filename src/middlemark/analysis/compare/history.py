@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +88,11 @@ class History:
     """Or the chain; None where the metric is of the trial."""
     machine: str
     points: tuple[Point, ...]
-    changes: tuple[Change, ...]
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """Where its level changed; looked for when they are asked for, as a page shows few of many series."""
+        return level_changes(self.points)
 
 
 def histories(runs: Sequence[PastRun], estimates: pl.DataFrame, metric: Metric) -> list[History]:
@@ -116,7 +121,7 @@ def _history(key: tuple[str, str, str, str], runs: Sequence[PastRun], rows: pl.D
     values = rows.select("run", "estimate", "low", "high", "n_trials").iter_rows()
     points = tuple(_point(runs[place], middleware, numbers, is_base=is_base) for place, *numbers in values)
     stream = None if subject == TRIAL else subject.partition(":")[2]
-    return History(middleware, setting, stream, machine, points, level_changes(points))
+    return History(middleware, setting, stream, machine, points)
 
 
 def _point(run: PastRun, middleware: str, numbers: Sequence[float], *, is_base: bool) -> Point:
