@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.errors import ResultsNotAccepted
-from middlemark.plan import FIXED_COST_NS, Trial, campaign_duration_ns, trial_duration_ns
+from middlemark.plan import FIXED_COST_NS, Trial, trial_duration_ns
 from middlemark.plan.schedule import is_sought
 from middlemark.plan.trial import ACCEPTED
 from middlemark.results.manifest import Manifest
@@ -39,6 +39,8 @@ class Progress:
     _fixed_costs_ns: int = 0
     """The sum of those known."""
     _n_fixed_costs: int = 0
+    _stated_ns: dict[str, int] = field(default_factory=dict)
+    """By experiment."""
 
     def campaign_started(self, manifest: Manifest, n_stored: int) -> None:
         """Its trials are about to run, but those that are stored."""
@@ -63,13 +65,21 @@ class Progress:
     def learn_cost(self, finished: FinishedTrial, took_ns: int) -> None:
         """Of one attempt; that of a trial without a window says nothing of the others."""
         if finished.record.window is not None:
-            stated_ns = trial_duration_ns(finished.record.trial, fixed_cost_ns=0)
+            stated_ns = self._stated(finished.record.trial)
             self._fixed_costs_ns += took_ns - stated_ns
             self._n_fixed_costs += 1
 
     def left_s(self, remaining: Iterable[Trial]) -> float:
         """How long these trials will take."""
-        return campaign_duration_ns(list(remaining), fixed_cost_ns=self._fixed_cost_ns()) / 1e9
+        fixed_ns = self._fixed_cost_ns()
+        return sum(fixed_ns + self._stated(trial) for trial in remaining) / 1e9
+
+    def _stated(self, trial: Trial) -> int:
+        """What a trial takes by its plan, in nanoseconds: worked out once an experiment, as it is asked for the rest."""
+        experiment = trial.experiment.id
+        if experiment not in self._stated_ns:
+            self._stated_ns[experiment] = trial_duration_ns(trial, fixed_cost_ns=0)
+        return self._stated_ns[experiment]
 
     def trial_finished(self, finished: FinishedTrial, took_ns: int, left_s: float) -> None:
         """It is stored."""
