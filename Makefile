@@ -185,7 +185,7 @@ test-dist: dist $(STAMPS)/roots-packages ## install the wheel in clean roots of 
 	@setup/dist/try.sh $(RELEASES)
 
 # FILTER chooses: `make dist-arm64 FILTER=zenoh::`.
-dist-arm64: setup ## cross-build the wheel for arm64, of what is Rust alone, and run its workers under qemu-user (15 minutes; says what it needs)
+dist-arm64: setup $(STAMPS)/arm64-packages ## cross-build the wheel for arm64, of what is Rust alone, and run its workers under qemu-user (15 minutes; says what it needs)
 	@setup/dist/arm64.sh $(FILTER)
 
 # --- for developers -------------------------------------------------------------------------------------------------

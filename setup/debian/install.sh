@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what setup/debian/packages.txt lists for the given needs (run, test, bench) and is missing.
+# Installs what setup/debian/packages.txt lists for the given needs (run, test, bench, roots, arm64) and is missing.
 # With MIDDLEMARK_NO_APT=1 it installs nothing and names what is missing. Elsewhere than on Debian it only warns.
 set -euo pipefail
 list="$(dirname "$0")/packages.txt"

@@ -10,7 +10,8 @@ packages=(middlemark-{probe,relay,resources,capture} middlemark-worker-{syntheti
 missing=0
 need() { echo "arm64: there is no $1: $2" >&2; missing=3; }
 command -v aarch64-linux-gnu-gcc > /dev/null || need "cross compiler" "sudo apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
-command -v qemu-aarch64-static > /dev/null || need "emulator" "sudo apt-get install qemu-user-static"
+emulator="$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)"
+[ -n "$emulator" ] || need "emulator" "sudo apt-get install qemu-user-static"
 [ -d "$(rustc --print sysroot)/lib/rustlib/$triple" ] || need "Rust for it" "rustup target add $triple"
 [ "$missing" -eq 0 ] || exit "$missing"
 
@@ -23,7 +24,7 @@ CARGO_BUILD_TARGET=$triple PYTHONPATH=setup/supply "${BIN:-.venv/bin}/python" se
 mkdir -p "$target/emulated"
 for package in "${packages[@]}"; do
   [ -x "$target/release/$package" ] || continue
-  printf '#!/bin/sh\nexec qemu-aarch64-static -L /usr/aarch64-linux-gnu "%s" "$@"\n' "$target/release/$package" > "$target/emulated/$package"
+  printf '#!/bin/sh\nexec %s -L /usr/aarch64-linux-gnu "%s" "$@"\n' "$emulator" "$target/release/$package" > "$target/emulated/$package"
   chmod +x "$target/emulated/$package"
 done
 MIDDLEMARK_WORKERS="$target/emulated" exec cargo test --release --locked --quiet -p middlemark-conformance --test conformance -- "$@"
