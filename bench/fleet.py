@@ -50,6 +50,8 @@ workloads: {{workload: imu, size: [100 B, 200 B, 300 B, 400 B, 500 B, 600 B, 700
 topologies: C1-1
 """
 MIDDLEWARES = [f"m{number}" for number in range(10)]
+USUAL = ((1000, 1000), (1000, 10_000), (1000, 100_000), (10, 10_000))
+"""How many test-beds and trials, where nothing else is asked for."""
 EXPERIMENTS = 100
 """Ten middlewares, ten sizes: so many trials has a block."""
 
@@ -182,21 +184,22 @@ def simulated(testbeds: int, n_trials: int) -> Cost:
     return Cost(len(manifest.trials), manifest.trials[-1].block, front_s, _peak_mib(), planned_mib)
 
 
-def main(testbeds: int, all_trials: Sequence[int]) -> None:
+def main(campaigns: Sequence[tuple[int, int]]) -> None:
+    """Each so many test-beds and so many trials."""
     headings = ("merged in, s", "a block, ms", "a trial, ms", "peak of the front, MiB", "planned, MiB")
-    print(f"| trials over {testbeds} test-beds | {' | '.join(headings)} |")
-    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
-    for n_trials in all_trials:
+    print(f"| test-beds | trials | {' | '.join(headings)} |\n|{' ---: |' * (len(headings) + 2)}")
+    for testbeds, n_trials in campaigns:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             cost = pool.submit(simulated, testbeds, n_trials).result()
         of_block, of_trial = (1000 * cost.front_s / n for n in (cost.n_blocks, cost.n_trials))
         print(
-            f"| {cost.n_trials} | {cost.front_s:.1f} | {of_block:.0f} | {of_trial:.2f} | {cost.peak_mib:.0f} "
-            f"| {cost.planned_mib:.0f} |",
+            f"| {testbeds} | {cost.n_trials} | {cost.front_s:.1f} | {of_block:.0f} | {of_trial:.2f} "
+            f"| {cost.peak_mib:.0f} | {cost.planned_mib:.0f} |",
             flush=True,
         )
 
 
 if __name__ == "__main__":
     words = [int(word) for word in sys.argv[1:]]
-    main(words[0] if words else 1000, words[1:] or (1000, 10_000, 100_000))
+    asked = [(words[0], n_trials) for n_trials in words[1:] or (10_000,)] if words else USUAL
+    main(asked)
