@@ -109,7 +109,7 @@ class Front:
         with arriving(self.run) as folder:
             try:
                 while waiting or under_way:
-                    fit = await self.roster.fit(manifest)
+                    fit = frozenset(await self.roster.fit(manifest))  # once, as many orders may share it
                     waiting.extendleft(await self._recalled(under_way, fit))
                     while waiting and (disturbed or len(under_way) < len(fit)):
                         order = self._ordered(manifest, waiting.popleft(), fit, disturbed)
