@@ -108,6 +108,13 @@ def test_a_machine_that_can_not_be_reached_is_named(
         machines_of(load_inventory(inventory(tmp_path, "nowhere.invalid")))
 
 
+def test_a_missing_ssh_client_is_named_with_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = inventory(tmp_path, "far")
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    with pytest.raises(EnvironmentNotReady, match="apt-get install openssh-client"):
+        machines_of(load_inventory(file))
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

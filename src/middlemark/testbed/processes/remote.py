@@ -97,6 +97,8 @@ def run_script(target: str, script: str, data: bytes = b"") -> str:
         ran = answer_of([*client(target), script], within_s=ANSWER_S, data=data)
     except NoAnswer as late:
         raise Unanswered(f"{target} does not answer: {late}") from late
+    except FileNotFoundError as missing:
+        raise Unanswered(f"{target}: there is no `ssh` here: apt-get install openssh-client") from missing
     if ran.exit_status:
         words = ran.errors.decode(errors="replace").strip() or f"exit status {ran.exit_status}"
         if ran.exit_status == _LOST:
