@@ -51,9 +51,7 @@ def seeded(blocks: Sequence[int], apart: float, shift: float) -> np.random.Gener
     return np.random.default_rng([len(blocks), sum(blocks), round(1000 * apart), round(100 * shift)])
 
 
-def machines_differ(
-    noise: str, blocks: Sequence[int], apart: float, shift: float, repeats: int
-) -> tuple[float, float]:
+def machines_differ(noise: str, blocks: Sequence[int], apart: float, shift: float, repeats: int) -> tuple[float, float]:
     """How often a pair seems different whose ratio is `shift` on average, and machines seem so in their order."""
     rng = seeded(blocks, apart, shift)
     differ = disagree = 0
@@ -127,7 +125,9 @@ METHODS: dict[str, Callable[[Floats, Floats], Interval]] = {
 }
 
 
-def errs(method: str, noise: str, blocks: Sequence[int], apart: float, shift: float, repeats: int) -> float:
+def errs(  # noqa: PLR0913, PLR0917 - what is drawn, and how it is judged
+    method: str, noise: str, blocks: Sequence[int], apart: float, shift: float, repeats: int
+) -> float:
     """How often a method finds a difference; variances are by what all machines' blocks scatter."""
     warnings.simplefilter("ignore")  # the library takes roots of a negative variance of machines, and says so
     rng, found = seeded(blocks, apart, shift), 0

@@ -67,7 +67,9 @@ def test_the_wheel_has_what_is_under_version_control_and_nothing_else(wheel: Pat
 
 
 def test_the_wheel_has_all_of_the_front(wheel: Path) -> None:
-    listed = subprocess.run(["git", "ls-files", "src"], cwd=dist.ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "src"], cwd=dist.ROOT, capture_output=True, text=True, check=True
+    ).stdout
     assert {name.removeprefix("src/") for name in listed.splitlines()} <= set(zipfile.ZipFile(wheel).namelist())
 
 

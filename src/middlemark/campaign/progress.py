@@ -75,7 +75,7 @@ class Progress:
         return sum(fixed_ns + self._stated(trial) for trial in remaining) / 1e9
 
     def _stated(self, trial: Trial) -> int:
-        """What a trial takes by its plan, in nanoseconds: worked out once an experiment, as it is asked for the rest."""
+        """What a trial takes by its plan, in nanoseconds: worked out once an experiment, as often as it is asked."""
         experiment = trial.experiment.id
         if experiment not in self._stated_ns:
             self._stated_ns[experiment] = trial_duration_ns(trial, fixed_cost_ns=0)

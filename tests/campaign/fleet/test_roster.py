@@ -16,7 +16,6 @@ from staged import placed, suite_text
 
 ON_A_MACHINE = (
     "{topology: pair, hosts: [{name: here, kind: local}, {name: there, kind: ssh, ssh: far}],"
-    " networks: [{name: lan, hosts: [here, there]}],"
     " applications: [{name: publisher_0, host: here, roles: [publisher]},"
     " {name: subscriber_0, host: there, roles: [subscriber]}]}"
 )
@@ -77,7 +76,9 @@ def test_a_test_bed_without_the_machines_of_the_suite_gets_nothing(
 
 def test_two_test_beds_never_share_a_machine(manifest: Manifest) -> None:
     roster, scheduler = roster_of(
-        one=bed(manifest, far=machine(1), spare=machine(2)), two=bed(manifest, far=machine(2)), three=bed(manifest, far=machine(3))
+        one=bed(manifest, far=machine(1), spare=machine(2)),
+        two=bed(manifest, far=machine(2)),
+        three=bed(manifest, far=machine(3)),
     )
     assert fit(roster, manifest) == {"one", "three"}
     assert list(roster._refused.values()) == ["two has far, which is spare of one too: each needs machines of its own"]

@@ -37,11 +37,12 @@ async def client_at(address: str, security: Security | None) -> Client:
     """A connection to a scheduler; raises `EnvironmentNotReady` where none answers."""
     TALK.setLevel(logging.WARNING)
     try:
-        return await Client(address, asynchronous=True, security=security, timeout="10s")
+        client: Client = await Client(address, asynchronous=True, security=security, timeout="10s")
     except (OSError, TimeoutError, ValueError) as error:
         raise EnvironmentNotReady(
             f"no scheduler answers at {address}: {error}", remedy="start one: dask scheduler"
         ) from error
+    return client
 
 
 @dataclass(frozen=True)

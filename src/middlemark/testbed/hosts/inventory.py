@@ -57,8 +57,8 @@ def _asked(target: str) -> RemoteMachine:
         machine = RemoteMachine.model_validate({**said, "started": _digest(said.get("started", ""))})
     except ValidationError as error:
         first = error.errors()[0]
-        reason = f"{target} does not say what it is: {first['loc'][0]}: {first['msg']}"
-        raise EnvironmentNotReady(reason, remedy=remedy) from error
+        reason = ": ".join([*map(str, first["loc"]), first["msg"]])
+        raise EnvironmentNotReady(f"{target} does not say what it is: {reason}", remedy=remedy) from error
     if machine.architecture != platform.machine():
         raise EnvironmentNotReady(
             f"{target} is of another architecture than this machine: {machine.architecture}, not {platform.machine()}",
