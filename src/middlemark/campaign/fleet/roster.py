@@ -70,11 +70,11 @@ def machine_names(manifest: Manifest) -> frozenset[str]:
 
 def in_common(stated: Testbed, others: Mapping[str, Testbed]) -> str:
     """Why a test-bed can't measure beside others: two trials would share a machine."""
-    own = {machine.started: name for name, machine in stated.hosts.items()}
-    for other, bed in others.items() if own else ():
+    names = {machine.started: name for name, machine in stated.hosts.items()}
+    for other, bed in others.items() if names else ():
         for name, machine in bed.hosts.items():
-            if machine.started in own:
-                return f"has {own[machine.started]}, which is {name} of {other} too: each needs machines of its own"
+            if machine.started in names:
+                return f"has {names[machine.started]}, which is {name} of {other} too: each needs machines of its own"
     return ""
 
 
@@ -112,9 +112,9 @@ class Roster:
         """By address: the test-beds that are there, are of the campaign's build, and have machines for its hosts."""
         present = await self.present()
         self.names |= {address: str(worker["name"]) for address, worker in present.items()}
-        known = self.stated.keys() | self._refused.keys()
-        said = {address: worker.get(testbed.STATEMENT) for address, worker in present.items() if address not in known}
-        self._judge({address: text for address, text in said.items() if text is not None}, manifest, present)
+        new = present.keys() - self.stated.keys() - self._refused.keys()
+        statements = {address: worker.get(testbed.STATEMENT) for address, worker in present.items() if address in new}
+        self._judge({address: text for address, text in statements.items() if text is not None}, manifest, present)
         return {address: self.stated[address] for address in present if address in self.stated}
 
     def _judge(self, statements: Mapping[str, str], manifest: Manifest, present: Container[str]) -> None:

@@ -52,9 +52,9 @@ def _asked(target: str) -> RemoteMachine:
         answer = remote.run_script(target, _QUESTION)
     except Unreachable as lost:
         raise EnvironmentNotReady(str(lost), remedy=remedy) from lost
-    said = dict(line.partition("=")[::2] for line in answer.splitlines())
+    answers = dict(line.partition("=")[::2] for line in answer.splitlines())
     try:
-        machine = RemoteMachine.model_validate({**said, "started": _digest(said.get("started", ""))})
+        machine = RemoteMachine.model_validate({**answers, "started": _digest(answers.get("started", ""))})
     except ValidationError as error:
         first = error.errors()[0]
         reason = ": ".join([*map(str, first["loc"]), first["msg"]])
