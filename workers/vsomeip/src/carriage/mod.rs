@@ -55,7 +55,8 @@ pub(crate) fn accept(channel: &Channel, options: &Options) -> Result<Carriage, R
             format!(
                 "{} bytes on '{}': a SOME/IP message over UDP carries at most {LARGEST_UDP_BYTES} bytes unless the option \
                  someip_tp segments it",
-                channel.size_bytes, channel.topic
+                channel.size_bytes,
+                stream_of(channel)
             ),
         ));
     }
@@ -114,7 +115,7 @@ fn choose(channel: &Channel, transport: &str) -> Result<Carriage, Refusal> {
             "option",
             format!(
                 "transport 'local' does not leave a host, and '{}' goes to another",
-                channel.topic
+                stream_of(channel)
             ),
         )),
         ("default", true) => Ok(match reliability {
@@ -126,19 +127,28 @@ fn choose(channel: &Channel, transport: &str) -> Result<Carriage, Refusal> {
             format!(
                 "transport needs two hosts: applications of one host always speak over local sockets, and '{}' has a \
                  publisher and a subscriber on one; '{named}' can't be had there",
-                channel.topic
+                stream_of(channel)
             ),
         )),
         ("udp", true) if reliability == Reliability::Reliable => Err(refusal(
             "reliability",
             format!(
                 "reliable over 'udp' on '{}': SOME/IP does not send lost messages again; use tcp",
-                channel.topic
+                stream_of(channel)
             ),
         )),
         ("udp", true) => Ok(Carriage::Udp),
         _ => Ok(Carriage::Tcp),
     }
+}
+
+/// The stream's name as its user wrote it: a topic is the trial's name, the channel's number and that.
+fn stream_of(channel: &Channel) -> &str {
+    let before = format!("_{}_", channel.number);
+    channel
+        .topic
+        .split_once(&before)
+        .map_or(&channel.topic, |(_, stream)| stream)
 }
 
 fn hosts(endpoints: &[middlemark_runtime::ChannelEndpoint]) -> BTreeSet<IpAddr> {

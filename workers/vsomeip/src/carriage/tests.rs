@@ -10,7 +10,7 @@ fn channel(reliability: Reliability, publishing: &str, subscribing: &[&str], siz
         socket: format!("{address}:20000").parse().unwrap(),
     };
     Channel {
-        topic: "trial_camera".into(),
+        topic: "trial_0_camera_0_front".into(),
         number: 0,
         size_bytes,
         recorded: None,
@@ -95,7 +95,13 @@ fn what_exceeds_a_udp_message_needs_segments() {
         &["10.0.0.2"],
         LARGEST_UDP_BYTES + 1,
     );
-    assert_eq!(refused(accept(&channel, &transport("udp"))), "size_bytes");
+    let refusal = accept(&channel, &transport("udp")).unwrap_err();
+    assert_eq!(refusal.capability, "size_bytes");
+    assert!(
+        refusal.reason.starts_with("1401 bytes on 'camera_0_front': "),
+        "{}",
+        refusal.reason
+    );
     assert_eq!(
         accept(&channel, &options(&[("someip_tp", OptionValue::Boolean(true))])),
         Ok(Carriage::Udp)
