@@ -7,7 +7,7 @@ use std::fmt;
 
 use anyhow::{Result, ensure};
 use middlemark_contract::{
-    ApplicationCommand, ApplicationEvent, ApplicationSpec, Delivery, Effective, FirstArrival, Matching,
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, Delivery, Effective, FirstArrival, Identity, Matching,
     PublisherCounts, Refusal, SubscriberCounts,
 };
 
@@ -63,6 +63,17 @@ pub(crate) fn nobody_missing(worker: &Worker) -> Option<String> {
         .map(|error| format!("no other user can run the worker: {error:#}"))
 }
 
+/// Whether a publisher of this spec is to tell how long its handshake took.
+fn tells_handshakes(worker: &Worker, spec: &ApplicationSpec) -> bool {
+    let level = spec.security.as_ref().map(|security| security.level);
+    let mut levels = worker.description.capabilities.security.iter();
+    levels.any(|described| {
+        Some(described.level) == level
+            && described.identity == Identity::Credentials
+            && described.handshake_untold.is_none()
+    })
+}
+
 /// A started application.
 pub(crate) struct Application {
     pub(crate) process: Process,
@@ -73,6 +84,8 @@ pub(crate) struct Application {
     matched: BTreeMap<(String, bool, u16), u64>,
     /// Whether its description says that a publisher comes to know.
     pub(crate) knows_matches: bool,
+    /// Whether it says so of how long the handshake before that took.
+    tells_handshakes: bool,
 }
 
 /// What an application tells after the drain.
@@ -103,6 +116,7 @@ impl Application {
             met: BTreeMap::new(),
             matched: BTreeMap::new(),
             knows_matches: !matches!(worker.description.capabilities.matching, Some(Matching::Never { .. })),
+            tells_handshakes: tells_handshakes(worker, spec),
         })
     }
 
@@ -209,6 +223,12 @@ impl Application {
             }
             ApplicationEvent::Matched(first) => {
                 ensure!(self.knows_matches, "told matched, which it describes as never known");
+                ensure!(
+                    first.handshake_ns.is_some() == self.tells_handshakes,
+                    "it describes that handshakes are told: {}, and tells of {:?}",
+                    self.tells_handshakes,
+                    first.handshake_ns
+                );
                 let publisher = (first.stream, first.answers, first.publisher);
                 ensure!(
                     !self.matched.contains_key(&publisher),

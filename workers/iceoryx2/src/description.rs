@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, Identity, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
+    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
     PortHolders, Profile, Reliability, SecurityDescription, SecurityLevel,
 };
 use middlemark_runtime::options::{boolean, choice};
@@ -59,19 +59,14 @@ fn capabilities() -> Capabilities {
         largest_message_bytes: 64 << 20,
         zero_copy: true,
         same_process: true,
-        security: vec![SecurityDescription {
-            level: SecurityLevel::Authenticated,
-            how: "Its shared memory and sockets are its user's and nobody else may open them (mode 0600, in a folder of mode \
-                  0700), which is so without this level too."
-                .into(),
-            identity: Identity::User,
-            by_stream: false,
-        }],
-        lacking_security: vec![LackingSecurity {
-            level: SecurityLevel::Encrypted,
-            reason: "nothing leaves the machine: messages lie in memory that other users can't open, and iceoryx2 encrypts none of it"
-                .into(),
-        }],
+        security: vec![SecurityDescription::by_user(
+            "Its shared memory and sockets are its user's and nobody else may open them (mode 0600, in a folder of mode 0700), \
+             which is so without this level too.",
+        )],
+        lacking_security: vec![LackingSecurity::of(
+            SecurityLevel::Encrypted,
+            "nothing leaves the machine: messages lie in memory that other users can't open, and iceoryx2 encrypts none of it",
+        )],
         between_hosts: false,
     }
 }

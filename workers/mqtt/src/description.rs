@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, Identity, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per,
+    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per,
     PortHolders, Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
@@ -80,19 +80,13 @@ fn capabilities() -> Capabilities {
 
 /// The levels of security, by Mosquitto's own means.
 fn security() -> Vec<SecurityDescription> {
-    let described = |level, how: &str| SecurityDescription {
-        level,
-        how: how.into(),
-        identity: Identity::Credentials,
-        by_stream: true,
-    };
     vec![
-        described(
+        SecurityDescription::by_credentials(
             SecurityLevel::Authenticated,
             "Each application has a user and a password, which it sends in the clear, and Mosquitto's rules (acl_file) let a \
              user write and read the topics of its own endpoints alone.",
         ),
-        described(
+        SecurityDescription::by_credentials(
             SecurityLevel::Encrypted,
             "TLS 1.3 between applications, broker and linked brokers (rustls on ring, OpenSSL at the broker: AES-256-GCM, \
              X25519, certificates on ECDSA P-256 at both ends); Mosquitto's rules (acl_file) let the name of a certificate write \

@@ -26,8 +26,8 @@ thread_local! {
 /// What the connection's thread tells the session.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// The broker accepted the connection, since when.
-    Connected(i64),
+    /// The broker accepted the connection: since when, and when it began to be made.
+    Connected { since_ns: i64, began_ns: i64 },
     /// The broker answered a subscription; whether it granted it.
     Subscribed(bool),
     /// The connection is lost, or never came to be.
@@ -106,13 +106,14 @@ impl Link {
     /// Reads and writes the connection until it is closed; tries every `retry` to make a lost one again.
     pub(crate) fn run(&self, mut connection: Connection, client: &Client, notes: &Sender<Note>, retry: Duration) {
         IS_LINK.set(true);
+        let mut began_ns = clock::now_ns();
         while let Some(event) = connection.next() {
             match event {
                 Ok(Event::Message(message)) => self.deliver(&message, client),
                 Ok(Event::Connected) => {
-                    let connected_ns = clock::now_ns();
+                    let since_ns = clock::now_ns();
                     self.connected(&mut connection);
-                    drop(notes.send(Note::Connected(connected_ns)));
+                    drop(notes.send(Note::Connected { since_ns, began_ns }));
                 }
                 Ok(Event::Subscribed(is_granted)) => drop(notes.send(Note::Subscribed(is_granted))),
                 Ok(Event::Closed) => return,
@@ -122,6 +123,7 @@ impl Link {
                     if self.closes_within(retry) {
                         return;
                     }
+                    began_ns = clock::now_ns();
                 }
             }
             self.publish_waiting(client);

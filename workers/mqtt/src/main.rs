@@ -30,7 +30,7 @@ impl Middleware for Mqtt {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         let broker = configuration::address_for(spec)?;
         spec.streams.iter().try_for_each(|stream| level::check(&stream.qos))?;
-        configuration::accept_patterns(spec)?;
+        spec.require_bounded_floods("a broker holds no publisher back for a slower subscriber, it queues what comes")?;
         configuration::accept_bridges(options)?;
         configuration::accept_requests(spec, options)?;
         credentials::accept(spec.security.as_ref().map(|security| security.level), options)?;

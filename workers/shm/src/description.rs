@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
-    Durability, HistoryKind, Identity, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
+    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
     PortHolders, Profile, Reliability, SecurityDescription, SecurityLevel,
 };
 use middlemark_runtime::options::boolean;
@@ -41,19 +41,14 @@ pub(crate) fn describe() -> Description {
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: true,
             same_process: true,
-            security: vec![SecurityDescription {
-                level: SecurityLevel::Authenticated,
-                how: "A ring's file is its user's and nobody else may open it (mode 0600), which is so without this level too; \
-                      another user's file is refused."
-                    .into(),
-                identity: Identity::User,
-                by_stream: false,
-            }],
-            lacking_security: vec![LackingSecurity {
-                level: SecurityLevel::Encrypted,
-                reason: "nothing leaves the machine: messages lie in memory that other users can't open, and only root could read them there"
-                    .into(),
-            }],
+            security: vec![SecurityDescription::by_user(
+                "A ring's file is its user's and nobody else may open it (mode 0600), which is so without this level too; \
+                 another user's file is refused.",
+            )],
+            lacking_security: vec![LackingSecurity::of(
+                SecurityLevel::Encrypted,
+                "nothing leaves the machine: messages lie in memory that other users can't open, and only root could read them there",
+            )],
             between_hosts: false,
         },
         protocols: vec![],

@@ -1,7 +1,7 @@
 //! What the worker says of TCP.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Identity,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind,
     LackingSecurity, Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability,
     SecurityDescription, SecurityLevel,
 };
@@ -43,18 +43,15 @@ pub(crate) fn describe() -> Description {
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,
-            security: vec![SecurityDescription {
-                level: SecurityLevel::Encrypted,
-                how: "TLS 1.3 (rustls on ring: AES-256-GCM, X25519, certificates on ECDSA P-256 at both ends); a \
-                      certificate names the streams that its application may publish and subscribe to."
-                    .into(),
-                identity: Identity::Credentials,
-                by_stream: true,
-            }],
-            lacking_security: vec![LackingSecurity {
-                level: SecurityLevel::Authenticated,
-                reason: "TLS as rustls has it knows no cipher suite without encryption".into(),
-            }],
+            security: vec![SecurityDescription::by_credentials(
+                SecurityLevel::Encrypted,
+                "TLS 1.3 (rustls on ring: AES-256-GCM, X25519, certificates on ECDSA P-256 at both ends); a certificate names \
+                 the streams that its application may publish and subscribe to.",
+            )],
+            lacking_security: vec![LackingSecurity::of(
+                SecurityLevel::Authenticated,
+                "TLS as rustls has it knows no cipher suite without encryption",
+            )],
             between_hosts: true,
         },
         protocols: vec![],

@@ -1,7 +1,7 @@
 //! What the worker says of Unix domain sockets.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, Identity, LackingSecurity,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, LackingSecurity,
     Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability, SecurityDescription,
     SecurityLevel,
 };
@@ -43,19 +43,14 @@ pub(crate) fn describe() -> Description {
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,
-            security: vec![SecurityDescription {
-                level: SecurityLevel::Authenticated,
-                how: "A socket is its user's and nobody else may connect to it (mode 0600), which is so without this level too; \
-                      nobody connects to another user's."
-                    .into(),
-                identity: Identity::User,
-                by_stream: false,
-            }],
-            lacking_security: vec![LackingSecurity {
-                level: SecurityLevel::Encrypted,
-                reason: "nothing leaves the machine: the kernel hands messages from process to process, and only root could read them on their way"
-                    .into(),
-            }],
+            security: vec![SecurityDescription::by_user(
+                "A socket is its user's and nobody else may connect to it (mode 0600), which is so without this level too; \
+                 nobody connects to another user's.",
+            )],
+            lacking_security: vec![LackingSecurity::of(
+                SecurityLevel::Encrypted,
+                "nothing leaves the machine: the kernel hands messages from process to process, and only root could read them on their way",
+            )],
             between_hosts: false,
         },
         protocols: vec![],

@@ -5,7 +5,7 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, Identity, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
+    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
     Per, Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
@@ -82,19 +82,14 @@ fn capabilities() -> Capabilities {
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: false,
         same_process: true,
-        security: vec![SecurityDescription {
-            level: SecurityLevel::Authenticated,
-            how:
-                "Policies (check_credentials) let the trial's user alone offer and request its services over the Unix \
-                  sockets of one host; between hosts it is refused, as nobody is checked at TCP and UDP ports."
-                    .into(),
-            identity: Identity::User,
-            by_stream: false,
-        }],
-        lacking_security: vec![LackingSecurity {
-            level: SecurityLevel::Encrypted,
-            reason: "vSomeIP has no encryption: SOME/IP's messages pass in clear".into(),
-        }],
+        security: vec![SecurityDescription::by_user(
+            "Policies (check_credentials) let the trial's user alone offer and request its services over the Unix sockets of \
+             one host; between hosts it is refused, as nobody is checked at TCP and UDP ports.",
+        )],
+        lacking_security: vec![LackingSecurity::of(
+            SecurityLevel::Encrypted,
+            "vSomeIP has no encryption: SOME/IP's messages pass in clear",
+        )],
         between_hosts: true,
     }
 }

@@ -44,7 +44,9 @@ impl Middleware for Vsomeip {
         if spec.security.is_some() && carriage::is_between_hosts(spec) {
             return Err(configuration::policy::refusal());
         }
-        carriage::accept_patterns(spec)?;
+        spec.require_bounded_floods(
+            "vSomeIP's notify never waits for a slower subscriber, it queues what comes",
+        )?;
         let channels = Channel::of(spec, PORTS)?;
         configuration::accept_ports(&spec.rendezvous, &channels)?;
         channels

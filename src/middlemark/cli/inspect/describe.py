@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from middlemark.worker.contract import Description, Matching, OptionDescription
+    from middlemark.worker.contract import Description, Matching, OptionDescription, SecurityDescription
     from middlemark.worker.executables import Part, Size
 
 
@@ -138,7 +138,7 @@ def _security(description: "Description") -> "Table":
     can = description.capabilities
     by = {"credentials": "what it is given", "user": "the user that it runs as"}
     rows = [
-        (security.level, "yes", security.how, by[security.identity], "yes" if security.by_stream else "no")
+        (security.level, "yes", _how(security), by[security.identity], "yes" if security.by_stream else "no")
         for security in can.security
     ]
     rows += [
@@ -146,6 +146,11 @@ def _security(description: "Description") -> "Table":
         for lacking in can.lacking_security or ()
     ]
     return _table(("security", "there", "how, or why not", "known by", "by stream"), rows)
+
+
+def _how(security: "SecurityDescription") -> str:
+    untold = security.handshake_untold
+    return security.how if untold is None else f"{security.how} The handshake is not told apart: {untold}"
 
 
 def _profiles(description: "Description") -> "Table":

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Delivery, NodeSpec, OptionValue, Security, SecurityLevel, StreamSpec};
+use crate::{Delivery, NodeSpec, OptionValue, Refusal, Security, SecurityLevel, StreamSpec};
 
 /// Everything an application needs to know of its trial, and no more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +58,25 @@ impl ApplicationSpec {
     #[must_use]
     pub fn security_level(&self) -> Option<SecurityLevel> {
         self.security.as_ref().map(|security| security.level)
+    }
+
+    /// Refuses what a middleware can't do that takes all that comes, in the words of `why`: a publisher that nothing but a
+    /// waiting publish call holds back. As many messages as the queue has room for do no harm.
+    ///
+    /// # Errors
+    /// The refusal of an unthrottled stream that asks its publisher to wait.
+    pub fn require_bounded_floods(&self, why: &str) -> Result<(), Refusal> {
+        let held_back = self.streams.iter().find(|stream| stream.is_held_back_by_waiting_alone());
+        held_back.map_or(Ok(()), |stream| {
+            Err(Refusal {
+                capability: "congestion".into(),
+                reason: format!(
+                    "block on the unthrottled stream '{}': {why}; ask for drop, or for no more messages than the queue has room \
+                     for",
+                    stream.name
+                ),
+            })
+        })
     }
 }
 
@@ -161,4 +180,43 @@ pub enum Scheduling {
         #[schemars(range(min = 1, max = 99))]
         priority: u8,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Congestion;
+
+    fn unthrottled(messages: Option<u64>, congestion: Congestion) -> ApplicationSpec {
+        serde_json::from_value(serde_json::json!({
+            "contract_version": 2, "application": "left", "delivery": "library_thread", "address": "127.0.0.1", "interface": "lo",
+            "rendezvous": {
+                "name": "trial", "token": 1, "domain": 0, "first_port": 20000, "ports": 8, "folder": "/tmp/trial",
+            },
+            "services": [], "profile": "default", "options": {}, "clock_offset_ns": 0, "endpoints": [], "verify": false,
+            "streams": [{
+                "name": "flood", "size_bytes": 1 << 20, "publishers": [], "subscribers": [],
+                "pattern": { "kind": "unthrottled", "approach_hz": 10.0, "messages": messages },
+                "qos": {
+                    "reliability": "reliable", "history": { "kind": "keep_all" }, "durability": "volatile",
+                    "congestion": congestion, "patience_ns": 0, "queue_bytes": 8 << 20, "level": null,
+                },
+            }],
+            "recording": { "samples": 1, "messages": 1, "late_after_ns": 1, "folder": "/tmp/trial" },
+            "placement": { "cpus": [], "scheduling": { "kind": "other" }, "spin_ns": 0 },
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn an_unthrottled_publisher_that_is_to_wait_gets_only_what_the_queue_has_room_for() {
+        let room = 8; // of 1 MiB each
+        let judged = |messages, congestion| unthrottled(messages, congestion).require_bounded_floods("it takes all");
+        assert_eq!(judged(None, Congestion::Drop), Ok(()));
+        assert_eq!(judged(Some(room), Congestion::Block), Ok(()));
+        for messages in [None, Some(room + 1)] {
+            let refusal = judged(messages, Congestion::Block).unwrap_err();
+            assert_eq!(refusal.capability, "congestion");
+        }
+    }
 }

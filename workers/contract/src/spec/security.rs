@@ -47,6 +47,45 @@ pub struct SecurityDescription {
     pub identity: Identity,
     /// Whether an application may only use the streams of its own endpoints, and only in its own role.
     pub by_stream: bool,
+    /// Why it is not told how long the handshake took by which both ends prove who they are; none where it is told with the
+    /// match, and where there is no handshake, as the kernel vouches for users.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_untold: Option<String>,
+}
+
+impl SecurityDescription {
+    /// A level at which each application shows what was made for it, and may use its own streams alone.
+    #[must_use]
+    pub fn by_credentials(level: SecurityLevel, how: impl Into<String>) -> SecurityDescription {
+        SecurityDescription {
+            level,
+            how: how.into(),
+            identity: Identity::Credentials,
+            by_stream: true,
+            handshake_untold: None,
+        }
+    }
+
+    /// The level at which the kernel vouches for the user that an application runs as, whatever its streams.
+    #[must_use]
+    pub fn by_user(how: &str) -> SecurityDescription {
+        SecurityDescription {
+            level: SecurityLevel::Authenticated,
+            how: how.into(),
+            identity: Identity::User,
+            by_stream: false,
+            handshake_untold: None,
+        }
+    }
+
+    /// The same, where its handshake can't be told apart.
+    #[must_use]
+    pub fn with_untold_handshake(self, why: &str) -> SecurityDescription {
+        SecurityDescription {
+            handshake_untold: Some(why.into()),
+            ..self
+        }
+    }
 }
 
 /// What tells an application of a trial from a stranger.
@@ -70,15 +109,19 @@ pub struct LackingSecurity {
 }
 
 impl LackingSecurity {
+    /// One level, for this reason.
+    #[must_use]
+    pub fn of(level: SecurityLevel, reason: &str) -> LackingSecurity {
+        LackingSecurity {
+            level,
+            reason: reason.into(),
+        }
+    }
+
     /// All levels, for one reason.
     #[must_use]
     pub fn of_all(reason: &str) -> Vec<LackingSecurity> {
-        SecurityLevel::ALL
-            .map(|level| LackingSecurity {
-                level,
-                reason: reason.into(),
-            })
-            .into()
+        SecurityLevel::ALL.map(|level| LackingSecurity::of(level, reason)).into()
     }
 }
 

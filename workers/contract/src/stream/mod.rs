@@ -70,7 +70,7 @@ impl StreamSpec {
 
     /// Whether only a publish call that waits keeps its publishers from sending more than the queue has room for.
     #[must_use]
-    pub fn is_held_back_by_waiting_alone(&self) -> bool {
+    pub(crate) fn is_held_back_by_waiting_alone(&self) -> bool {
         let most_messages = match self.pattern {
             PatternSpec::Unthrottled { messages, .. } => messages,
             PatternSpec::Computed { rate_hz: None } => None,

@@ -13,7 +13,7 @@ mod signature;
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CredentialsRequest, CredentialsSet, Identity, SecretFiles, SecurityDescription, SecurityLevel,
+    CredentialsRequest, CredentialsSet, SecretFiles, SecurityDescription, SecurityLevel,
 };
 use middlemark_credentials::{Authority, validity};
 use middlemark_runtime::MiddlewareError;
@@ -37,14 +37,14 @@ pub const PERMISSIONS: &str = "permissions.p7s";
 /// Both levels, as every worker of DDS Security has them.
 #[must_use]
 pub fn levels() -> Vec<SecurityDescription> {
-    let described = |level| SecurityDescription {
-        level,
-        how: format!(
+    let described = |level| {
+        let how = format!(
             "DDS Security: certificates (PKI-DH), signed permissions for the application's topics alone, {}.",
             words(level)
-        ),
-        identity: Identity::Credentials,
-        by_stream: true,
+        );
+        SecurityDescription::by_credentials(level, how).with_untold_handshake(
+            "Participants authenticate each other within discovery, and no status of DDS tells of its steps.",
+        )
     };
     SecurityLevel::ALL.map(described).into()
 }

@@ -133,25 +133,6 @@ fn queued_bytes(spec: &ServiceSpec) -> u64 {
     }
 }
 
-/// Refuses a publisher that nothing but a waiting publish call holds back: the broker takes all that comes.
-pub(crate) fn accept_patterns(spec: &ApplicationSpec) -> Result<(), Refusal> {
-    match spec
-        .streams
-        .iter()
-        .find(|stream| stream.is_held_back_by_waiting_alone())
-    {
-        None => Ok(()),
-        Some(stream) => Err(Refusal {
-            capability: "congestion".into(),
-            reason: format!(
-                "block on the unthrottled stream '{}': a broker holds no publisher back for a slower subscriber, it queues \
-                 what comes; ask for drop, or for no more messages than the queue has room for",
-                stream.name
-            ),
-        }),
-    }
-}
-
 /// Where it listens: on each of its host's addresses, or on its one socket.
 fn listeners(spec: &ServiceSpec, options: &Options) -> Vec<String> {
     if options.text("transport") == "unix" {

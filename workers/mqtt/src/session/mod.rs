@@ -62,13 +62,21 @@ pub(crate) enum SessionError {
     },
 }
 
+/// How the connection came to be.
+#[derive(Debug, Clone, Copy, Default)]
+struct Joining {
+    /// When it began to be made.
+    began_ns: i64,
+    /// When the broker accepted it.
+    accepted_ns: i64,
+}
+
 /// A connected client.
 pub(crate) struct Connected {
     client: Client,
     link: Arc<Link>,
     notes: mpsc::Receiver<Note>,
-    /// When the broker accepted the connection.
-    accepted_ns: i64,
+    joining: Joining,
     thread: JoinHandle<()>,
     retain: bool,
     transport: String,
@@ -90,7 +98,7 @@ impl Connected {
             client,
             link,
             notes,
-            accepted_ns: 0,
+            joining: Joining::default(),
             thread,
             retain: context.options.boolean("retain"),
             transport: context.options.text("transport").to_owned(),
@@ -98,8 +106,8 @@ impl Connected {
             settings: options::in_force(context),
         };
         match session.wait_connected() {
-            Ok(accepted_ns) => {
-                session.accepted_ns = accepted_ns;
+            Ok(joining) => {
+                session.joining = joining;
                 Ok(session)
             }
             Err(error) => {
@@ -109,11 +117,24 @@ impl Connected {
         }
     }
 
-    fn wait_connected(&self) -> Result<i64, SessionError> {
+    fn wait_connected(&self) -> Result<Joining, SessionError> {
         let waiting_for = "the connection's acknowledgement";
         match self.wait(waiting_for)? {
-            Note::Connected(since_ns) => Ok(since_ns),
+            Note::Connected { since_ns, began_ns } => Ok(Joining {
+                began_ns,
+                accepted_ns: since_ns,
+            }),
             _ => Err(SessionError::Refused { waiting_for }),
+        }
+    }
+
+    /// Tells that a publisher has found its broker: with security after a handshake, which is the broker's answer to
+    /// CONNECT with a password in it, or TLS before that.
+    fn matches(&self, publisher: &Matched) {
+        let Joining { began_ns, accepted_ns } = self.joining;
+        match self.security {
+            None => publisher.at(accepted_ns),
+            Some(_) => publisher.at_after_handshake(began_ns, accepted_ns),
         }
     }
 
@@ -176,7 +197,7 @@ impl Session for Connected {
     }
 
     fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
-        matched.at(self.accepted_ns);
+        self.matches(&matched);
         Ok(self.publishes(channel, channel.topic.clone(), self.retain, None))
     }
 
@@ -208,7 +229,7 @@ impl Session for Connected {
             level::of(&exchange.responses.qos),
             Taker::Client(awaiting),
         )?;
-        found.at(self.accepted_ns);
+        self.matches(&found);
         let topic = requests_topic(&exchange.requests.topic, exchange.server);
         let how = format!("response topic {response_topic}, correlation data of 8 bytes");
         self.settings.insert(format!("client of {topic}"), how);

@@ -45,11 +45,7 @@ impl Matched {
     /// instant of [`clock::now_ns`].
     pub fn now_after_handshake(&self, began_ns: i64) {
         if !self.is_known() {
-            let since_ns = clock::now_ns();
-            self.tell(Match {
-                since_ns,
-                handshake_ns: Some(since_ns - began_ns),
-            });
+            self.at_after_handshake(began_ns, clock::now_ns());
         }
     }
 
@@ -58,6 +54,14 @@ impl Matched {
         self.tell(Match {
             since_ns,
             handshake_ns: None,
+        });
+    }
+
+    /// The same, after a handshake that began at `began_ns`.
+    pub fn at_after_handshake(&self, began_ns: i64, since_ns: i64) {
+        self.tell(Match {
+            since_ns,
+            handshake_ns: Some(since_ns - began_ns),
         });
     }
 

@@ -63,29 +63,6 @@ pub(crate) fn accept(channel: &Channel, options: &Options) -> Result<Carriage, R
     Ok(carriage)
 }
 
-/// Refuses a publisher that nothing but a waiting publish call holds back: vSomeIP's never waits, its queues take all that
-/// comes. As many messages as the queue has room for do no harm.
-///
-/// # Errors
-/// The refusal of an unthrottled stream that asks its publisher to wait.
-pub(crate) fn accept_patterns(spec: &ApplicationSpec) -> Result<(), Refusal> {
-    match spec
-        .streams
-        .iter()
-        .find(|stream| stream.is_held_back_by_waiting_alone())
-    {
-        None => Ok(()),
-        Some(stream) => Err(refusal(
-            "congestion",
-            format!(
-                "block on the unthrottled stream '{}': vSomeIP's notify never waits for a slower subscriber, it queues what \
-                 comes; ask for drop, or for no more messages than the queue has room for",
-                stream.name
-            ),
-        )),
-    }
-}
-
 /// Beyond which vSomeIP drops messages, of all streams alike; none where one blocks, as nothing that was accepted may be
 /// dropped then, and no publisher can be held back.
 pub(crate) fn queue_limit_bytes(channels: &[Channel]) -> Option<u64> {

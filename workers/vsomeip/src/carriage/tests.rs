@@ -1,4 +1,4 @@
-use middlemark_contract::{Congestion, OptionValue, Qos};
+use middlemark_contract::{OptionValue, Qos};
 use middlemark_runtime::ChannelEndpoint;
 
 use super::*;
@@ -106,38 +106,6 @@ fn what_exceeds_a_udp_message_needs_segments() {
         accept(&channel, &options(&[("someip_tp", OptionValue::Boolean(true))])),
         Ok(Carriage::Udp)
     );
-}
-
-fn unthrottled(messages: Option<u64>, congestion: Congestion) -> ApplicationSpec {
-    serde_json::from_value(serde_json::json!({
-        "contract_version": 2, "application": "left", "delivery": "library_thread", "address": "127.0.0.1", "interface": "lo",
-        "rendezvous": {
-            "name": "trial", "token": 1, "domain": 0, "first_port": 20000, "ports": 8, "folder": "/tmp/trial",
-        },
-        "services": [], "profile": "default", "options": {}, "clock_offset_ns": 0, "endpoints": [], "verify": false,
-        "streams": [{
-            "name": "flood", "size_bytes": 1 << 20, "publishers": [], "subscribers": [],
-            "pattern": { "kind": "unthrottled", "approach_hz": 10.0, "messages": messages },
-            "qos": {
-                "reliability": "reliable", "history": { "kind": "keep_all" }, "durability": "volatile",
-                "congestion": congestion, "patience_ns": 0, "queue_bytes": 8 << 20, "level": null,
-            },
-        }],
-        "recording": { "samples": 1, "messages": 1, "late_after_ns": 1, "folder": "/tmp/trial" },
-        "placement": { "cpus": [], "scheduling": { "kind": "other" }, "spin_ns": 0 },
-    }))
-    .unwrap()
-}
-
-#[test]
-fn an_unthrottled_publisher_that_is_to_wait_gets_only_what_the_queue_has_room_for() {
-    let room = 8; // of 1 MiB each
-    assert_eq!(accept_patterns(&unthrottled(None, Congestion::Drop)), Ok(()));
-    assert_eq!(accept_patterns(&unthrottled(Some(room), Congestion::Block)), Ok(()));
-    for messages in [None, Some(room + 1)] {
-        let refusal = accept_patterns(&unthrottled(messages, Congestion::Block)).unwrap_err();
-        assert_eq!(refusal.capability, "congestion");
-    }
 }
 
 #[test]

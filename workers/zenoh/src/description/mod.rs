@@ -4,7 +4,7 @@ mod profiles;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, Identity, Library, Matching, OptionDescription, OptionValue, Pattern, Per, Reliability,
+    Durability, HistoryKind, Library, Matching, OptionDescription, OptionValue, Pattern, Per, Reliability,
     SecurityDescription, SecurityLevel, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
@@ -78,14 +78,14 @@ fn capabilities() -> Capabilities {
     }
 }
 
+/// Why a handshake is not told apart.
+const HANDSHAKE_UNTOLD: &str = "Zenoh tells when a link is there (link_events_listener), and not when it began to make it; \
+                                opening a session takes more than that.";
+
 /// The levels of security, by Zenoh's own means.
 fn security() -> Vec<SecurityDescription> {
-    let described = |level, how: &str| SecurityDescription {
-        level,
-        how: how.into(),
-        identity: Identity::Credentials,
-        by_stream: true,
-    };
+    let described =
+        |level, how: &str| SecurityDescription::by_credentials(level, how).with_untold_handshake(HANDSHAKE_UNTOLD);
     vec![
         described(
             SecurityLevel::Authenticated,
