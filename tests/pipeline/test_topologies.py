@@ -89,6 +89,29 @@ def test_servers_answer_clients_of_other_hosts(campaign: Campaign, middleware: s
     assert len(record.counts.subscribers) == 4
 
 
+@pytest.mark.parametrize("middleware", built("vsomeip"))
+@pytest.mark.parametrize(("workload", "topology"), [("imu", "C1-1"), ("ping_pong", "C1-1"), ("imu", "D2-1")])
+def test_requests_without_a_response_are_accounted_as_other_messages(
+    campaign: Campaign, middleware: str, workload: str, topology: str
+) -> None:
+    (record,) = campaign(
+        f"middlewares: {{middleware: {middleware}, options: {{one_way: method}}}}\n"
+        f"workloads: {workload}\ntopologies: {topology}"
+    )
+    assert record.outcome == Valid()
+    assert workload == "ping_pong" or is_complete(record)
+    assert all("MT_REQUEST_NO_RETURN" in each.settings["mapping"] for each in record.effective.values())
+
+
+@pytest.mark.parametrize("middleware", built("vsomeip"))
+def test_a_request_without_a_response_goes_to_no_more_than_one(campaign: Campaign, middleware: str) -> None:
+    (record,) = campaign(
+        f"middlewares: {{middleware: {middleware}, options: {{one_way: method}}}}\nworkloads: imu\ntopologies: C1-2"
+    )
+    assert isinstance(record.outcome, NotApplicable)
+    assert record.outcome.capability == "option"
+
+
 @pytest.mark.parametrize("middleware", built("zenoh", "mqtt"))
 @pytest.mark.parametrize("topology", ["brokered-1", "brokered-2", "routed-3"])
 def test_services_carry_messages_between_networks(campaign: Campaign, middleware: str, topology: str) -> None:

@@ -109,6 +109,47 @@ struct mm_vsomeip_request {
     const std::shared_ptr<vsomeip::message> &message;
 };
 
+namespace {
+
+// Has `receive` get the messages of one type by a service's method. Appended, as an application may hold both ends of it.
+void receive_by_method(vsomeip::application &application, vsomeip::service_t service, vsomeip::message_type_e type,
+                       mm_vsomeip_receive receive, void *context) {
+    application.register_message_handler_ext(
+        service, INSTANCE, METHOD,
+        [type, receive, context](const std::shared_ptr<vsomeip::message> &message) {
+            if (message->get_message_type() != type)
+                return;
+            const auto payload = message->get_payload();
+            receive(context, payload->get_data(), payload->get_length());
+        },
+        vsomeip::handler_registration_type_e::HRT_APPEND);
+}
+
+// Requests a service, and makes what its requests of one type are sent by.
+mm_vsomeip_client *client_of(mm_vsomeip_application *application, vsomeip::service_t service, vsomeip::message_type_e type,
+                             mm_vsomeip_carriage carriage, mm_vsomeip_matched on_found, void *context) {
+    auto &vsomeip = application->vsomeip;
+    auto &server = application->requested[service];
+    if (!server) {
+        server = std::make_shared<availability>();
+        const vsomeip::availability_handler_t tell =
+            [server](vsomeip::service_t, vsomeip::instance_t, bool is_there) { server->tell(is_there); };
+        vsomeip->register_availability_handler(service, INSTANCE, tell);
+        vsomeip->request_service(service, INSTANCE);
+    }
+    server->await(on_found, context);
+    auto request = vsomeip::runtime::get()->create_request(carriage == MM_VSOMEIP_TCP);
+    request->set_service(service);
+    request->set_instance(INSTANCE);
+    request->set_method(METHOD);
+    request->set_message_type(type);
+    auto payload = vsomeip::runtime::get()->create_payload();
+    request->set_payload(payload);
+    return new mm_vsomeip_client{vsomeip, server, request, payload};
+}
+
+} // namespace
+
 mm_vsomeip_application *mm_vsomeip_open(const char *name, uint32_t patience_ms, mm_vsomeip_error *error) {
     return guarded(error, static_cast<mm_vsomeip_application *>(nullptr), [&] {
         auto application = std::make_unique<mm_vsomeip_application>();
@@ -222,32 +263,25 @@ mm_vsomeip_client *mm_vsomeip_ask(mm_vsomeip_application *application, uint16_t 
                                   mm_vsomeip_receive receive, void *receiver, mm_vsomeip_matched on_found,
                                   void *context, mm_vsomeip_error *error) {
     return guarded(error, static_cast<mm_vsomeip_client *>(nullptr), [&] {
+        receive_by_method(*application->vsomeip, service, vsomeip::message_type_e::MT_RESPONSE, receive, receiver);
+        return client_of(application, service, vsomeip::message_type_e::MT_REQUEST, carriage, on_found, context);
+    });
+}
+
+bool mm_vsomeip_take(mm_vsomeip_application *application, uint16_t service, mm_vsomeip_receive receive, void *context,
+                     mm_vsomeip_error *error) {
+    return guarded(error, false, [&] {
         auto &vsomeip = application->vsomeip;
-        vsomeip->register_message_handler_ext(
-            service, INSTANCE, METHOD,
-            [receive, receiver](const std::shared_ptr<vsomeip::message> &message) {
-                if (message->get_message_type() != vsomeip::message_type_e::MT_RESPONSE)
-                    return;
-                const auto payload = message->get_payload();
-                receive(receiver, payload->get_data(), payload->get_length());
-            },
-            vsomeip::handler_registration_type_e::HRT_APPEND);
-        auto &server = application->requested[service];
-        if (!server) {
-            server = std::make_shared<availability>();
-            const vsomeip::availability_handler_t tell =
-                [server](vsomeip::service_t, vsomeip::instance_t, bool is_there) { server->tell(is_there); };
-            vsomeip->register_availability_handler(service, INSTANCE, tell);
-            vsomeip->request_service(service, INSTANCE);
-        }
-        server->await(on_found, context);
-        auto request = vsomeip::runtime::get()->create_request(carriage == MM_VSOMEIP_TCP);
-        request->set_service(service);
-        request->set_instance(INSTANCE);
-        request->set_method(METHOD);
-        auto payload = vsomeip::runtime::get()->create_payload();
-        request->set_payload(payload);
-        return new mm_vsomeip_client{vsomeip, server, request, payload};
+        receive_by_method(*vsomeip, service, vsomeip::message_type_e::MT_REQUEST_NO_RETURN, receive, context);
+        vsomeip->offer_service(service, INSTANCE);
+        return true;
+    });
+}
+
+mm_vsomeip_client *mm_vsomeip_call(mm_vsomeip_application *application, uint16_t service, mm_vsomeip_carriage carriage,
+                                   mm_vsomeip_matched on_found, void *context, mm_vsomeip_error *error) {
+    return guarded(error, static_cast<mm_vsomeip_client *>(nullptr), [&] {
+        return client_of(application, service, vsomeip::message_type_e::MT_REQUEST_NO_RETURN, carriage, on_found, context);
     });
 }
 

@@ -57,6 +57,15 @@ bool mm_vsomeip_serve(mm_vsomeip_application *application, uint16_t service, mm_
 // Copies the message and sends it as the response to a request.
 bool mm_vsomeip_respond(mm_vsomeip_request *request, const uint8_t *data, size_t size_bytes);
 
+// Offers a service whose one method has no response: `receive` gets each of its requests. `context` must live until the
+// application is closed.
+bool mm_vsomeip_take(mm_vsomeip_application *application, uint16_t service, mm_vsomeip_receive receive, void *context,
+                     mm_vsomeip_error *error);
+
+// Requests a service whose method has no response. `context` must live until the application is closed.
+mm_vsomeip_client *mm_vsomeip_call(mm_vsomeip_application *application, uint16_t service, mm_vsomeip_carriage carriage,
+                                   mm_vsomeip_matched on_found, void *context, mm_vsomeip_error *error);
+
 // Requests a service, whose responses `receive` gets. Both contexts must live until the application is closed.
 mm_vsomeip_client *mm_vsomeip_ask(mm_vsomeip_application *application, uint16_t service, mm_vsomeip_carriage carriage,
                                   mm_vsomeip_receive receive, void *receiver, mm_vsomeip_matched on_found,

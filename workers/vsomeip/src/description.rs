@@ -126,6 +126,13 @@ fn options() -> Vec<OptionDescription> {
             "how routing managers of different hosts find each other: by multicast as shipped, or by their network's broadcast \
              address; peers is refused between hosts, as vSomeIP has no such way",
         ),
+        choice(
+            "one_way",
+            &["event", "method"],
+            "event",
+            "how a message that is not answered goes: as an event to all who have subscribed, or as a request without a response \
+             (fire and forget, MT_REQUEST_NO_RETURN) to its one subscriber, who offers the method",
+        ),
         boolean(
             "someip_tp",
             false,

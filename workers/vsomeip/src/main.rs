@@ -1,5 +1,5 @@
 //! The worker for vSomeIP: each publisher is a SOME/IP service with one event, each subscriber requests all of them; each server
-//! is a service with one method.
+//! is a service with one method, and with the option `one_way` so is the subscriber of each publisher.
 //!
 //! Applications of one host speak over Unix sockets, set up by the host's routing manager, which runs as a service of its
 //! own; between hosts the routing managers carry the events over TCP, UDP or SOME/IP-TP and find each other by service
@@ -47,6 +47,7 @@ impl Middleware for Vsomeip {
         spec.require_bounded_floods(
             "vSomeIP's notify never waits for a slower subscriber, it queues what comes",
         )?;
+        carriage::accept_calls(spec, options)?;
         let channels = Channel::of(spec, PORTS)?;
         configuration::accept_ports(&spec.rendezvous, &channels)?;
         channels

@@ -58,6 +58,12 @@ impl VsomeipSession {
         Ok(carriage)
     }
 
+    /// Whether one-way messages are requests without a response; the service that a publisher's events would have is its
+    /// subscriber's then.
+    fn calls(&self) -> bool {
+        self.options.text("one_way") == "method"
+    }
+
     fn service(&self, exchange: &Exchange<'_>) -> u16 {
         let server = &exchange.responses.publishers[usize::from(exchange.server)];
         configuration::service(&self.rendezvous, server.socket.port())
@@ -69,18 +75,23 @@ impl Session for VsomeipSession {
         let carriage = self.carriage(channel)?;
         for publisher in &channel.publishers {
             let service = configuration::service(&self.rendezvous, publisher.socket.port());
-            self.application.subscribe(service, carriage, receiver.clone())?;
+            if self.calls() {
+                self.application.take(service, receiver.clone())?;
+            } else {
+                self.application.subscribe(service, carriage, receiver.clone())?;
+            }
         }
         Ok(())
     }
 
     fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
         let carriage = self.carriage(channel)?;
-        let port = channel.own(Role::Publisher).socket.port();
-        let offer = self
-            .application
-            .offer(configuration::service(&self.rendezvous, port), carriage, matched)?;
-        Ok(Publisher::Copying(Box::new(offer)))
+        let service = configuration::service(&self.rendezvous, channel.own(Role::Publisher).socket.port());
+        Ok(Publisher::Copying(if self.calls() {
+            Box::new(self.application.call(service, carriage, matched)?)
+        } else {
+            Box::new(self.application.offer(service, carriage, matched)?)
+        }))
     }
 
     fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
@@ -143,8 +154,12 @@ pub(crate) fn settings(
             ("library", shim::VERSION.into()),
             (
                 "mapping",
-                "one service a publisher, one event of type ET_EVENT, one eventgroup; one service a server, one method"
-                    .into(),
+                match options.text("one_way") {
+                    "method" => "one service a publisher, offered by its subscriber, one method (MT_REQUEST_NO_RETURN); one service \
+                                 a server, one method",
+                    _ => "one service a publisher, one event of type ET_EVENT, one eventgroup; one service a server, one method",
+                }
+                .into(),
             ),
             (
                 "payload",

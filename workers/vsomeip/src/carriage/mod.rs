@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use middlemark_contract::{ApplicationSpec, MessagePath, Refusal, Reliability};
+use middlemark_contract::{ApplicationSpec, MessagePath, PatternSpec, Refusal, Reliability, StreamSpec};
 use middlemark_runtime::{Channel, Options};
 
 /// The largest payload of a UDP message that is not segmented: `VSOMEIP_MAX_UDP_MESSAGE_SIZE` (1416, from the SOME/IP
@@ -61,6 +61,30 @@ pub(crate) fn accept(channel: &Channel, options: &Options) -> Result<Carriage, R
         ));
     }
     Ok(carriage)
+}
+
+/// Refuses one-way messages to several, where they are requests: a request goes to one server.
+///
+/// # Errors
+/// The refusal, with the stream.
+pub(crate) fn accept_calls(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+    let takers = |stream: &StreamSpec| match stream.pattern {
+        PatternSpec::RequestResponse { .. } => 1,
+        PatternSpec::PingPong { .. } => stream.subscribers.len().max(stream.publishers.len()),
+        _ => stream.subscribers.len(),
+    };
+    let spread = spec.streams.iter().find(|stream| takers(stream) > 1);
+    match spread.filter(|_| options.text("one_way") == "method") {
+        None => Ok(()),
+        Some(stream) => Err(refusal(
+            "option",
+            format!(
+                "one_way 'method' for '{}', which goes to {}: a request without a response goes to one server; ask for event",
+                stream.name,
+                takers(stream)
+            ),
+        )),
+    }
 }
 
 /// Beyond which vSomeIP drops messages, of all streams alike; none where one blocks, as nothing that was accepted may be

@@ -1,4 +1,4 @@
-//! Servers and clients of SOME/IP methods, as safe handles on an application.
+//! Servers and clients of SOME/IP methods, with a response or without one, as safe handles on an application.
 //!
 //! Requests come and are answered on vSomeIP's dispatch thread, responses come on it; whoever has a client may send on any.
 
@@ -25,6 +25,21 @@ unsafe extern "C" {
         carriage: i32,
         receive: unsafe extern "C" fn(*mut c_void, *const u8, usize),
         receiver: *mut c_void,
+        on_found: unsafe extern "C" fn(*mut c_void),
+        context: *mut c_void,
+        error: *mut ErrorText,
+    ) -> *mut Opaque;
+    fn mm_vsomeip_take(
+        application: *mut Opaque,
+        service: u16,
+        receive: unsafe extern "C" fn(*mut c_void, *const u8, usize),
+        context: *mut c_void,
+        error: *mut ErrorText,
+    ) -> bool;
+    fn mm_vsomeip_call(
+        application: *mut Opaque,
+        service: u16,
+        carriage: i32,
         on_found: unsafe extern "C" fn(*mut c_void),
         context: *mut c_void,
         error: *mut ErrorText,
@@ -73,6 +88,27 @@ impl Application {
                     error,
                 )
             })
+        })
+        .map(Client)
+    }
+
+    /// Offers a service whose requests have no response: `receiver` gets them, on vSomeIP's dispatch thread.
+    pub(crate) fn take(&mut self, service: u16, receiver: Receiver) -> Result<(), ShimError> {
+        let context = keep(&mut self.receivers, receiver);
+        attempt("offer a service", |error| {
+            // SAFETY: the handle is open, `error` is valid for writes, and `context` points into a box that lives as long as
+            // this application, whose closing ends all callbacks.
+            unsafe { mm_vsomeip_take(self.handle(), service, receive, context, error) }.then_some(())
+        })
+    }
+
+    /// Requests a service whose requests have no response; `found` is told that it is there.
+    pub(crate) fn call(&mut self, service: u16, carriage: Carriage, found: Matched) -> Result<Client, ShimError> {
+        let context = keep(&mut self.matches, found);
+        attempt("request a service", |error| {
+            // SAFETY: the handle is open, `error` is valid for writes, and `context` points into a box that lives as long as
+            // this application, whose closing ends all callbacks.
+            NonNull::new(unsafe { mm_vsomeip_call(self.handle(), service, code(carriage), on_matched, context, error) })
         })
         .map(Client)
     }
