@@ -3,6 +3,7 @@
 //! It only ties the parts together: `describe` says what there is, `configuration` turns a spec into Zenoh's own
 //! configuration, `session` and `publisher` move messages, `router` is the service.
 
+mod channel;
 mod configuration;
 mod description;
 mod exchange;
@@ -20,8 +21,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use middlemark_contract::{
-    ApplicationSpec, CredentialsRequest, CredentialsSet, Delivery, Description, PatternSpec, PortHolders, Refusal,
-    Reliability, ServiceSpec, StreamSpec,
+    ApplicationSpec, CredentialsRequest, CredentialsSet, Description, PortHolders, Refusal, Reliability, ServiceSpec,
+    StreamSpec,
 };
 use middlemark_runtime::{Channel, Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
 
@@ -57,7 +58,6 @@ impl Middleware for Zenoh {
         accept_transport(spec, options, &places)?;
         accept_lowlatency(spec, options)?;
         accept_waiting(spec)?;
-        accept_requests(spec)?;
         spec.streams
             .iter()
             .try_for_each(|stream| accept_queue(stream, options))?;
@@ -163,18 +163,6 @@ fn accept_waiting(spec: &ApplicationSpec) -> Result<(), Refusal> {
         format!(
             "{}: a session waits equally long for all streams that block (wait_before_close)",
             each.join(" and ")
-        )
-    })
-}
-
-fn accept_requests(spec: &ApplicationSpec) -> Result<(), Refusal> {
-    let asks = |stream: &StreamSpec| matches!(stream.pattern, PatternSpec::RequestResponse { .. });
-    let called = spec.delivery == Delivery::LibraryThread;
-    require(called || !spec.streams.iter().any(asks), "delivery", || {
-        format!(
-            "{} for requests: a response comes to the callback of its get, and this worker keeps no channel of them; ask for \
-             library_thread",
-            spec.delivery
         )
     })
 }

@@ -7,9 +7,9 @@ use std::thread::JoinHandle;
 
 use middlemark_contract::{Congestion, Delivery, Effective, Reliability, SecurityLevel};
 use middlemark_runtime::{
-    Channel, Context, Exchange, Idle, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
+    Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
 };
-use zenoh::handlers::{FifoChannel, FifoChannelHandler};
+use zenoh::handlers::FifoChannel;
 use zenoh::matching::MatchingStatus;
 use zenoh::pubsub::Subscriber;
 use zenoh::query::Queryable;
@@ -17,9 +17,10 @@ use zenoh::sample::Sample;
 use zenoh::shm::ShmProviderBuilder;
 use zenoh::{Wait, qos};
 
+use crate::channel::{self, CHANNEL_MESSAGES};
 use crate::configuration;
 use crate::description;
-use crate::exchange::{self, Asking};
+use crate::exchange::{self, Asking, Served};
 use crate::leftovers;
 use crate::pieces::Pieces;
 use crate::places::Places;
@@ -27,9 +28,6 @@ use crate::publisher::loans;
 use crate::publisher::{Loaning, Moving, Pool};
 use crate::security::{self, Secured};
 use crate::settings;
-
-/// The capacity of Zenoh's default channel (`zenoh::handlers::DefaultHandler`).
-const CHANNEL_MESSAGES: usize = 256;
 
 pub(crate) struct ZenohSession {
     session: zenoh::Session,
@@ -39,25 +37,19 @@ pub(crate) struct ZenohSession {
     protocol: String,
     delivery: Delivery,
     hand_over: HandOver,
-    subscribers: Vec<Receiving>,
+    /// What Zenoh's own threads call.
+    subscribers: Vec<Subscriber<()>>,
+    servers: Vec<Queryable<()>>,
+    /// The threads that read Zenoh's channels, until the session's end closes those.
+    readers: Vec<JoinHandle<()>>,
     /// What each publisher of this application was declared with.
     publishers: Vec<String>,
-    /// The servers of this application.
-    servers: Vec<Queryable<()>>,
     /// The pools of those that loan, kept until the session's end for the messages still under way.
     pools: Vec<Arc<Pool>>,
 }
 
 /// How a receiver gets a message.
 pub(crate) type HandOver = fn(&Sample, &Receiver);
-
-/// How one subscriber's messages come to its receiver.
-enum Receiving {
-    /// On Zenoh's own threads.
-    Callback(Subscriber<()>),
-    /// On a thread of the worker's that reads Zenoh's channel, until the session's end closes it.
-    Channel(JoinHandle<()>),
-}
 
 impl ZenohSession {
     pub(crate) fn open(context: &Context<'_>) -> Result<ZenohSession, MiddlewareError> {
@@ -78,8 +70,9 @@ impl ZenohSession {
                 in_pieces
             },
             subscribers: Vec::new(),
-            publishers: Vec::new(),
             servers: Vec::new(),
+            readers: Vec::new(),
+            publishers: Vec::new(),
             pools: Vec::new(),
             options,
         })
@@ -98,20 +91,15 @@ impl Session for ZenohSession {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let declared = self.session.declare_subscriber(channel.topic.clone());
         let hand_over = self.hand_over;
-        let receive = match self.delivery {
-            Delivery::LibraryThread => {
-                let subscriber = declared.callback(move |sample| hand_over(&sample, &receiver)).wait()?;
-                self.subscribers.push(Receiving::Callback(subscriber));
-                return Ok(());
-            }
-            Delivery::OwnThread => wait,
-            Delivery::Polling => poll,
-        };
+        let take = move |sample: Sample| hand_over(&sample, &receiver);
+        if self.delivery == Delivery::LibraryThread {
+            self.subscribers.push(declared.callback(take).wait()?);
+            return Ok(());
+        }
         let subscriber = declared
             .with(FifoChannel::new(CHANNEL_MESSAGES.min(channel.queued_messages())))
             .wait()?;
-        let receiving = Receiving::Channel(std::thread::spawn(move || receive(&subscriber, &receiver, hand_over)));
-        self.subscribers.push(receiving);
+        self.readers.push(channel::read(subscriber, self.delivery, take));
         Ok(())
     }
 
@@ -147,7 +135,10 @@ impl Session for ZenohSession {
     }
 
     fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
-        self.servers.push(exchange::serve(&self.session, exchange, server)?);
+        match exchange::serve(&self.session, exchange, server, self.delivery)? {
+            Served::ByZenoh(queryable) => self.servers.push(queryable),
+            Served::ByThread(reader) => self.readers.push(reader),
+        }
         Ok(())
     }
 
@@ -158,7 +149,9 @@ impl Session for ZenohSession {
         found: Matched,
     ) -> Result<Publisher, MiddlewareError> {
         let express = self.options.boolean("express");
-        let asking = Asking::new(&self.session, exchange, express, (responses, self.hand_over), found)?;
+        let (responses, found) = ((responses, self.hand_over), (found, self.delivery));
+        let (asking, reader) = Asking::new(&self.session, exchange, express, responses, found)?;
+        self.readers.extend(reader);
         let words = exchange::words(exchange.requests, express);
         self.publishers.push(format!("client of {}: {words}", exchange.name()));
         Ok(Publisher::Moving(Box::new(asking)))
@@ -195,23 +188,18 @@ impl Session for ZenohSession {
             session,
             subscribers,
             servers,
+            readers,
             pools,
             ..
         } = *self;
-        let undeclared = servers
-            .into_iter()
-            .map(|server| server.undeclare().wait_callbacks().wait());
-        let (mut ended, mut readers) = (undeclared.collect::<Vec<_>>(), Vec::new());
-        for receiving in subscribers {
-            match receiving {
-                Receiving::Callback(subscriber) => ended.push(subscriber.undeclare().wait_callbacks().wait()),
-                Receiving::Channel(reader) => readers.push(reader),
-            }
-        }
+        let served = servers.into_iter();
+        let mut ended: Vec<_> = served.map(|server| server.undeclare().wait_callbacks().wait()).collect();
+        let subscribed = subscribers.into_iter();
+        ended.extend(subscribed.map(|subscriber| subscriber.undeclare().wait_callbacks().wait()));
         ended.push(session.close().wait());
         ended.extend(readers.into_iter().map(|reader| {
             let joined = reader.join();
-            joined.map_err(|_| "the thread that reads a subscriber's channel panicked".into())
+            joined.map_err(|_| "a thread that reads a channel panicked".into())
         }));
         drop((session, pools));
         ended.push(leftovers::remove().map_err(MiddlewareError::from));
@@ -228,22 +216,6 @@ fn joined(sample: &Sample, receiver: &Receiver) {
 /// As it lies.
 fn in_pieces(sample: &Sample, receiver: &Receiver) {
     receiver.receive_pieces(Pieces::of(sample.payload()));
-}
-
-fn wait(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver, hand_over: HandOver) {
-    while let Ok(sample) = subscriber.recv() {
-        hand_over(&sample, receiver);
-    }
-}
-
-fn poll(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver, hand_over: HandOver) {
-    let mut idle = Idle::default();
-    while let Ok(looked) = subscriber.try_recv() {
-        match looked {
-            Some(sample) => hand_over(&sample, receiver),
-            None => idle.pass(),
-        }
-    }
 }
 
 pub(crate) fn congestion(channel: &Channel) -> qos::CongestionControl {
