@@ -63,7 +63,9 @@ fn capabilities() -> Capabilities {
         // Without a PSMX plugin (iceoryx) a loan is ordinary memory that the write serialises and frees: no copy is saved.
         zero_copy: false,
         same_process: true,
-        security: middlemark_dds::security::levels(),
+        security: middlemark_dds::security::levels(Some(
+            "Participants authenticate each other within discovery, and no status of DDS tells of its steps.",
+        )),
         lacking_security: vec![],
         between_hosts: true,
     }

@@ -2,34 +2,59 @@
 //! an endpoint knows where it heard nothing.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use middlemark_contract::Role;
-use middlemark_runtime::Matched;
+use middlemark_runtime::{Matched, clock};
+
+/// Tells how long the longest handshake of a session's participant took; none where none is over.
+type Handshake = Arc<dyn Fn() -> Option<i64> + Send + Sync>;
 
 /// What a shim has of a writer's match: what it calls, with this very object, when a reader has matched the writer.
 #[repr(C)]
 struct Match {
     on_matched: unsafe extern "C" fn(own: *const Match),
     matched: Matched,
+    handshake_ns: Option<Handshake>,
 }
 
 /// The matches of a session's writers; to be dropped when the shim has no writer left.
 #[derive(Default)]
 #[expect(clippy::vec_box, reason = "the shim keeps their addresses")]
-pub struct Matches(Vec<Box<Match>>);
+pub struct Matches {
+    kept: Vec<Box<Match>>,
+    handshake_ns: Option<Handshake>,
+}
 
 impl Matches {
+    /// Those of a session whose library tells how long its participant's longest handshake took.
+    #[must_use]
+    pub fn after_handshakes(longest_ns: impl Fn() -> Option<i64> + Send + Sync + 'static) -> Matches {
+        Matches {
+            kept: Vec::new(),
+            handshake_ns: Some(Arc::new(longest_ns)),
+        }
+    }
+
     /// Keeps one, and gives what the shim has of it.
     pub fn keep(&mut self, matched: Matched) -> *const c_void {
-        self.0.push(Box::new(Match { on_matched, matched }));
-        let kept: &Match = &self.0[self.0.len() - 1];
+        self.kept.push(Box::new(Match {
+            on_matched,
+            matched,
+            handshake_ns: self.handshake_ns.clone(),
+        }));
+        let kept: &Match = &self.kept[self.kept.len() - 1];
         std::ptr::from_ref(kept).cast()
     }
 }
 
 unsafe extern "C" fn on_matched(own: *const Match) {
     // SAFETY: the shim calls this with the object that it has it from, which lives as long as its writer.
-    unsafe { (*own).matched.now() };
+    let own = unsafe { &*own };
+    match own.handshake_ns.as_ref().and_then(|longest_ns| longest_ns()) {
+        Some(took_ns) => own.matched.now_after_handshake(clock::now_ns() - took_ns),
+        None => own.matched.now(),
+    }
 }
 
 /// `mm_counterparts`: how many an endpoint has ever met.

@@ -34,14 +34,19 @@ int32_t mm_open (const mm_transports *transports, mm_session **opened, mm_reason
     mm::set_intraprocess (transports->intraprocess);
     auto *factory = api::DomainParticipantFactory::get_instance ();
     auto session = std::make_unique<mm_session> ();
-    session->participant =
-      made (factory->create_participant (transports->domain, mm::participant_qos (*transports)), "participant");
+    // Its listener hears of participants alone, and is there only where these authenticate each other.
+    auto *listener = transports->property_count > 0 ? session->handshakes.listener () : nullptr;
+    session->participant = made (factory->create_participant (transports->domain, mm::participant_qos (*transports),
+                                                              listener, api::StatusMask::none ()),
+                                 "participant");
     session->publisher = made (session->participant->create_publisher (api::PUBLISHER_QOS_DEFAULT), "publisher");
     session->subscriber = made (session->participant->create_subscriber (api::SUBSCRIBER_QOS_DEFAULT), "subscriber");
     *opened = session.release ();
     return 0;
   });
 }
+
+int64_t mm_longest_handshake_ns (mm_session *session) { return session->handshakes.longest_ns; }
 
 int32_t mm_has_property (mm_session *session, const mm_property *property)
 {

@@ -59,6 +59,9 @@ typedef struct mm_type {
 } mm_type;
 
 int32_t mm_open (const mm_transports *transports, mm_session **session, mm_reason *reason);
+/* How long the longest authentication of another participant took, from its discovery on; -1 where none is over, or the
+ * library's version lets none be seen. Until the session is closed any thread may ask. */
+int64_t mm_longest_handshake_ns (mm_session *session);
 /* 1 where the participant has this property with this value. */
 int32_t mm_has_property (mm_session *session, const mm_property *property);
 /* Deletes the participant with all that it contains, and joins the library's threads. */

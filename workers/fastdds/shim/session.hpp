@@ -4,6 +4,7 @@
 
 #include "fastdds.h"
 #include "guarded.hpp"
+#include "handshakes.hpp"
 #include "message_type.hpp"
 #include "version.hpp"
 
@@ -26,6 +27,7 @@ struct mm_session {
   mm::api::Publisher *publisher = nullptr;
   mm::api::Subscriber *subscriber = nullptr;
   std::map<std::string, mm::api::Topic *> topics;
+  mm::Handshakes handshakes;
 
   /// Deletes the participant with all that it contains.
   int32_t close ()

@@ -77,6 +77,7 @@ unsafe extern "C" {
         session: *mut *mut ShimSession,
         reason: *mut Reason,
     ) -> i32;
+    pub(crate) fn mm_longest_handshake_ns(session: *mut ShimSession) -> i64;
     pub(crate) fn mm_has_property(session: *mut ShimSession, property: *const ShimProperty) -> i32;
     pub(crate) fn mm_close(session: *mut ShimSession) -> i32;
     pub(crate) fn mm_writer_open(

@@ -34,17 +34,18 @@ pub const GOVERNANCE: &str = "governance.p7s";
 /// What the application may do, signed.
 pub const PERMISSIONS: &str = "permissions.p7s";
 
-/// Both levels, as every worker of DDS Security has them.
+/// Both levels, as every worker of DDS Security has them; with the reason where its library lets no handshake be seen.
 #[must_use]
-pub fn levels() -> Vec<SecurityDescription> {
+pub fn levels(handshake_untold: Option<&str>) -> Vec<SecurityDescription> {
     let described = |level| {
         let how = format!(
             "DDS Security: certificates (PKI-DH), signed permissions for the application's topics alone, {}.",
             words(level)
         );
-        SecurityDescription::by_credentials(level, how).with_untold_handshake(
-            "Participants authenticate each other within discovery, and no status of DDS tells of its steps.",
-        )
+        SecurityDescription {
+            handshake_untold: handshake_untold.map(str::to_owned),
+            ..SecurityDescription::by_credentials(level, how)
+        }
     };
     SecurityLevel::ALL.map(described).into()
 }
