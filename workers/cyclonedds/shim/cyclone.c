@@ -173,29 +173,23 @@ int32_t mm_read_back (int32_t entity, mm_policies *found)
   return result;
 }
 
-static int32_t readers_met (dds_entity_t writer, mm_counterparts *found)
-{
-  dds_publication_matched_status_t matched;
-  dds_offered_incompatible_qos_status_t refused;
-  dds_return_t result = dds_get_publication_matched_status (writer, &matched);
-  if (result >= 0)
-    result = dds_get_offered_incompatible_qos_status (writer, &refused);
-  if (result >= 0)
-    *found = (mm_counterparts) { (int32_t) matched.total_count, (int32_t) refused.total_count, (int32_t) refused.last_policy_id };
-  return result;
-}
+/* Whom an endpoint has met: the API has the same statuses for writers and readers, under types of their own. */
+#define MM_MET(name, own, by)                                                                                               \
+  static int32_t name (dds_entity_t endpoint, mm_counterparts *found)                                                       \
+  {                                                                                                                         \
+    dds_##own##_matched_status_t matched;                                                                                   \
+    dds_##by##_incompatible_qos_status_t refused;                                                                           \
+    dds_return_t result = dds_get_##own##_matched_status (endpoint, &matched);                                              \
+    if (result >= 0)                                                                                                        \
+      result = dds_get_##by##_incompatible_qos_status (endpoint, &refused);                                                 \
+    if (result >= 0)                                                                                                        \
+      *found = (mm_counterparts) { (int32_t) matched.total_count, (int32_t) refused.total_count,                            \
+                                   (int32_t) refused.last_policy_id };                                                      \
+    return result;                                                                                                          \
+  }
 
-static int32_t writers_met (dds_entity_t reader, mm_counterparts *found)
-{
-  dds_subscription_matched_status_t matched;
-  dds_requested_incompatible_qos_status_t refused;
-  dds_return_t result = dds_get_subscription_matched_status (reader, &matched);
-  if (result >= 0)
-    result = dds_get_requested_incompatible_qos_status (reader, &refused);
-  if (result >= 0)
-    *found = (mm_counterparts) { (int32_t) matched.total_count, (int32_t) refused.total_count, (int32_t) refused.last_policy_id };
-  return result;
-}
+MM_MET (readers_met, publication, offered)
+MM_MET (writers_met, subscription, requested)
 
 int32_t mm_counterparts_of (int32_t entity, int32_t is_writer, mm_counterparts *found)
 {
