@@ -2,8 +2,8 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per,
-    PortHolders, Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
+    Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per, PortHolders,
+    Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 

@@ -1,9 +1,9 @@
 //! What the worker says of TCP.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind,
-    LackingSecurity, Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability,
-    SecurityDescription, SecurityLevel,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
+    Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability, SecurityDescription,
+    SecurityLevel,
 };
 use middlemark_runtime::options::{boolean, choice};
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};

@@ -1,9 +1,8 @@
 //! What the worker says of Unix domain sockets.
 
 use middlemark_contract::{
-    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, LackingSecurity,
-    Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability, SecurityDescription,
-    SecurityLevel,
+    Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, LackingSecurity, Library,
+    Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability, SecurityDescription, SecurityLevel,
 };
 use middlemark_runtime::options::choice;
 use middlemark_sockets::{deliveries, kernel_release, shared_options, tuned};

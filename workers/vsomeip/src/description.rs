@@ -5,8 +5,8 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
-    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
-    Per, Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
+    Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern, Per,
+    Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 

@@ -44,9 +44,7 @@ impl Middleware for Vsomeip {
         if spec.security.is_some() && carriage::is_between_hosts(spec) {
             return Err(configuration::policy::refusal());
         }
-        spec.require_bounded_floods(
-            "vSomeIP's notify never waits for a slower subscriber, it queues what comes",
-        )?;
+        spec.require_bounded_floods("vSomeIP's notify never waits for a slower subscriber, it queues what comes")?;
         carriage::accept_calls(spec, options)?;
         let channels = Channel::of(spec, PORTS)?;
         configuration::accept_ports(&spec.rendezvous, &channels)?;

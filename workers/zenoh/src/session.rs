@@ -193,7 +193,9 @@ impl Session for ZenohSession {
             ..
         } = *self;
         let served = servers.into_iter();
-        let mut ended: Vec<_> = served.map(|server| server.undeclare().wait_callbacks().wait()).collect();
+        let mut ended: Vec<_> = served
+            .map(|server| server.undeclare().wait_callbacks().wait())
+            .collect();
         let subscribed = subscribers.into_iter();
         ended.extend(subscribed.map(|subscriber| subscriber.undeclare().wait_callbacks().wait()));
         ended.push(session.close().wait());

@@ -66,7 +66,10 @@ impl ApplicationSpec {
     /// # Errors
     /// The refusal of an unthrottled stream that asks its publisher to wait.
     pub fn require_bounded_floods(&self, why: &str) -> Result<(), Refusal> {
-        let held_back = self.streams.iter().find(|stream| stream.is_held_back_by_waiting_alone());
+        let held_back = self
+            .streams
+            .iter()
+            .find(|stream| stream.is_held_back_by_waiting_alone());
         held_back.map_or(Ok(()), |stream| {
             Err(Refusal {
                 capability: "congestion".into(),

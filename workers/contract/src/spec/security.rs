@@ -121,7 +121,9 @@ impl LackingSecurity {
     /// All levels, for one reason.
     #[must_use]
     pub fn of_all(reason: &str) -> Vec<LackingSecurity> {
-        SecurityLevel::ALL.map(|level| LackingSecurity::of(level, reason)).into()
+        SecurityLevel::ALL
+            .map(|level| LackingSecurity::of(level, reason))
+            .into()
     }
 }
 

@@ -12,9 +12,7 @@ mod signature;
 
 use std::collections::BTreeMap;
 
-use middlemark_contract::{
-    CredentialsRequest, CredentialsSet, SecretFiles, SecurityDescription, SecurityLevel,
-};
+use middlemark_contract::{CredentialsRequest, CredentialsSet, SecretFiles, SecurityDescription, SecurityLevel};
 use middlemark_credentials::{Authority, validity};
 use middlemark_runtime::MiddlewareError;
 
