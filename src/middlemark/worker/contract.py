@@ -453,6 +453,11 @@ class SecurityDescription(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     by_stream: bool
     """Whether an application may only use the streams of its own endpoints, and only in its own role."""
+    handshake_untold: str | None = None
+    """
+    Why it is not told how long the handshake took by which both ends prove who they are; none where it is told with the
+    match, and where there is no handshake, as the kernel vouches for users.
+    """
     how: str
     """How it is done, in one sentence."""
     identity: Identity
