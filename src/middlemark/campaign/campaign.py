@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -131,17 +131,20 @@ class Campaign:
 
     async def run_planned(self) -> None:
         """Runs what is planned so far and not stored yet."""
+        trials = self._to_run()
         if self.elsewhere is None:
-            await self._run_all(self._to_run())
+            await self._run_all(trials)
         else:
-            await self._have_measured(self.elsewhere, self._whole_blocks(self._to_run()), {})
+            whole = self._whole_blocks(trials)
+            await self._follow(self.elsewhere.measured(self.manifest, whole), whole)
 
     async def _repeat(self, trials: list[Trial]) -> None:
         """Runs these disturbed trials once more; on a fleet, where the rest of their block was measured."""
         if self.elsewhere is None:
             await self._run_all(trials)
         elif trials:
-            await self._have_measured(self.elsewhere, trials, {trial.id: self.disturbed[trial.id] for trial in trials})
+            attempts = {trial.id: self.disturbed[trial.id] for trial in trials}
+            await self._follow(self.elsewhere.repeated(self.manifest, trials, attempts), trials)
 
     def _to_run(self) -> list[Trial]:
         return [trial for trial in self.manifest.trials if not self._is_stored(trial)]
@@ -205,12 +208,12 @@ class Campaign:
         lacking = {trial.block for trial in trials}
         return [trial for trial in self.manifest.trials if trial.block in lacking]
 
-    async def _have_measured(self, elsewhere: TestBeds, trials: list[Trial], disturbed: dict[str, int]) -> None:
-        """Has trials measured on other machines, a block at a time."""
+    async def _follow(self, blocks: AsyncIterator[MeasuredBlock], trials: list[Trial]) -> None:
+        """Follows these trials, which are measured on other machines a block at a time."""
         rest = {trial.id: trial for trial in trials}
         n_written, due_ns = len(self.manifest.testbeds), 0
         try:
-            async for block in elsewhere.measured(self.manifest, trials, disturbed):
+            async for block in blocks:
                 self._know(block)
                 if len(self.manifest.testbeds) > n_written and time.monotonic_ns() >= due_ns:
                     n_written, due_ns = self._write_testbeds()

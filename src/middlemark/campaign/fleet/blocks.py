@@ -32,13 +32,16 @@ class MeasuredBlock:
 class TestBeds(Protocol):
     """Measures blocks, each as a whole on one machine."""
 
-    def measured(
-        self, manifest: Manifest, trials: Sequence[Trial], disturbed: Mapping[str, int]
-    ) -> AsyncIterator[MeasuredBlock]:
-        """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came.
+    def measured(self, manifest: Manifest, trials: Sequence[Trial]) -> AsyncIterator[MeasuredBlock]:
+        """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came."""
+        ...
 
-        Where `disturbed` has how many attempts these trials have had, each gets one more attempt, on the test-bed that
-        measured its block; where that has gone, or can't, the trial stays as it is.
+    def repeated(
+        self, manifest: Manifest, trials: Sequence[Trial], attempts: Mapping[str, int]
+    ) -> AsyncIterator[MeasuredBlock]:
+        """Has disturbed trials, which have had so many attempts, measured once more where the rest of their block was.
+
+        Where that test-bed has gone, or fails, a trial stays as it is.
         """
         ...
 

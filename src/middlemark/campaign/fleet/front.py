@@ -70,12 +70,15 @@ class Attempts:
 
 
 @dataclass(frozen=True)
-class _HandedOut:
+class _Order:
+    """A block that is handed out, or what of it is repeated."""
+
     trials: Sequence[Trial]
     places: frozenset[str]
-    """The addresses of the test-beds that may measure them."""
-    disturbed: Mapping[str, int]
-    at_ns: int
+    """The addresses of the test-beds that may measure it."""
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    """Of disturbed trials that are repeated: how many each has had."""
+    at_ns: int = field(default_factory=time.monotonic_ns)
 
     @property
     def block(self) -> int:
@@ -84,6 +87,9 @@ class _HandedOut:
     @property
     def took_ns(self) -> int:
         return time.monotonic_ns() - self.at_ns
+
+
+_UnderWay = dict[Future[Any], _Order]
 
 
 @dataclass
@@ -96,59 +102,76 @@ class Front:
     """By which the fleet knows the run: of its events, and of the blocks that a front left behind."""
     attempts: Attempts = field(default_factory=Attempts)
 
-    async def measured(
-        self, manifest: Manifest, trials: Sequence[Trial], disturbed: Mapping[str, int]
-    ) -> AsyncIterator[MeasuredBlock]:
-        """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came.
-
-        Trials that are `disturbed` get one more attempt, each on the test-bed that measured it, or stay as they are.
-        """
-        under_way = {} if disturbed else await self._taken_up(manifest, trials)
-        out = {order.block for order in under_way.values()}
-        waiting = deque(block for block in _blocks(trials) if block[0].block not in out)
+    async def measured(self, manifest: Manifest, trials: Sequence[Trial]) -> AsyncIterator[MeasuredBlock]:
+        """Has the blocks of these trials measured; gives each when it is stored, in the order in which they came."""
+        under_way = await self._taken_up(manifest, trials)
+        taken_up = {order.block for order in under_way.values()}
+        waiting = deque(block for block in _blocks(trials) if block[0].block not in taken_up)
         with arriving(self.run) as folder:
             try:
                 while waiting or under_way:
                     fit = frozenset(await self.roster.fit(manifest))  # once, as many orders may share it
                     waiting.extendleft(await self._recalled(under_way, fit))
-                    while waiting and (disturbed or len(under_way) < len(fit)):
-                        order = self._ordered(manifest, waiting.popleft(), fit, disturbed)
-                        if order.places:
-                            under_way[self._submitted(manifest, order)] = order
+                    while waiting and len(under_way) < len(fit):
+                        block = waiting.popleft()
+                        self._hand_out(manifest, _Order(block, self._places(manifest, block, fit)), under_way)
                     for future in await ended(list(under_way)):
                         order = under_way.pop(future)
                         measured = await self._fetched(future, order, folder, len(fit))
                         if measured is not None:
                             yield measured
-                        elif not disturbed:
+                        else:
                             waiting.appendleft(order.trials)
+            finally:
+                await self.roster.client.cancel(list(under_way))
+
+    async def repeated(
+        self, manifest: Manifest, trials: Sequence[Trial], attempts: Mapping[str, int]
+    ) -> AsyncIterator[MeasuredBlock]:
+        """Has disturbed trials measured once more; gives those of a block when they are stored.
+
+        Only the test-bed that measured their block may do so, as they are pairs with the rest of it. Where it has gone,
+        or fails, they stay as they are.
+        """
+        under_way: _UnderWay = {}
+        fit = await self.roster.fit(manifest)
+        for block in _blocks(trials):
+            if places := self._named(fit, self.run.trial(block[0].id).read_record().testbed):
+                attempts_of = {trial.id: attempts[trial.id] for trial in block}
+                self._hand_out(manifest, _Order(block, places, attempts_of), under_way)
+        with arriving(self.run) as folder:
+            try:
+                while under_way:
+                    for future in await ended(list(under_way)):
+                        measured = await self._fetched(future, under_way.pop(future), folder, len(fit))
+                        if measured is not None:
+                            yield measured
+                    await self._recalled(under_way, await self.roster.fit(manifest))
             finally:
                 await self.roster.client.cancel(list(under_way))
 
     async def leave(self, manifest: Manifest, trials: Sequence[Trial]) -> int:
         """Has the blocks of these trials measured while no front is there; gives how many there are."""
         await self.roster.joined(manifest)
+        under_way: _UnderWay = {}
         fit = await self.roster.fit(manifest)
-        orders = [_HandedOut(block, frozenset(fit), {}, time.monotonic_ns()) for block in _blocks(trials)]
-        futures = {order.block: self._submitted(manifest, order) for order in orders}
+        for block in _blocks(trials):
+            self._hand_out(manifest, _Order(block, frozenset(fit)), under_way)
+        futures = {order.block: future for future, order in under_way.items()}
         await detached.keep(self.roster.client, self.topic, futures)
         return len(futures)
 
-    async def _taken_up(self, manifest: Manifest, trials: Sequence[Trial]) -> dict[Future[Any], _HandedOut]:
+    async def _taken_up(self, manifest: Manifest, trials: Sequence[Trial]) -> _UnderWay:
         """The blocks that an earlier front left behind, and that are wanted, when a first test-bed is there."""
         await self.roster.joined(manifest)
         present = await self.roster.fit(manifest)
         left = await detached.taken_up(self.roster.client, self.topic, present)
         wanted = {block[0].block: block for block in _blocks(trials)}
         await self.roster.client.cancel([future for number, future in left.items() if number not in wanted])
-        now_ns, places = time.monotonic_ns(), frozenset(present)
-        return {
-            future: _HandedOut(wanted[number], places, {}, now_ns)
-            for number, future in left.items()
-            if number in wanted
-        }
+        places = frozenset(present)
+        return {future: _Order(wanted[number], places) for number, future in left.items() if number in wanted}
 
-    async def _recalled(self, under_way: dict[Future[Any], _HandedOut], fit: Iterable[str]) -> list[Sequence[Trial]]:
+    async def _recalled(self, under_way: _UnderWay, fit: Iterable[str]) -> list[Sequence[Trial]]:
         """Takes back the blocks whose test-beds have all gone: the scheduler would keep them for these alone."""
         present = set(fit)
         lost = [future for future, order in under_way.items() if not order.places & present and not future.done()]
@@ -156,60 +179,53 @@ class Front:
             await self.roster.client.cancel(lost)
         return [under_way.pop(future).trials for future in lost]
 
-    def _ordered(
-        self, manifest: Manifest, block: Sequence[Trial], fit: Iterable[str], disturbed: Mapping[str, int]
-    ) -> _HandedOut:
-        """A block with the test-beds that may measure it.
+    def _places(self, manifest: Manifest, block: Sequence[Trial], fit: Iterable[str]) -> frozenset[str]:
+        """The test-beds that may measure a block.
 
-        Of searches the one that measured their last step, if it is there, as loads on two machines are not compared;
-        of disturbed trials only the one that measured them, as they are pairs with the rest of their block.
+        Of searches it is the one that measured their last step, if it is there: loads on two machines are not compared.
         """
-        places, now_ns = frozenset(fit), time.monotonic_ns()
-        if disturbed:
-            places = self._named(places, self.run.trial(block[0].id).read_record().testbed)
-        elif any(trial.step for trial in block):
-            steps = (self.run.trial(trial.id) for trial in reversed(manifest.trials) if trial.step)
-            last = next((folder.read_record().testbed for folder in steps if is_there(folder.record_path)), None)
-            places = self._named(places, last) or places
-        return _HandedOut(block, places, disturbed, now_ns)
+        places = frozenset(fit)
+        if not any(trial.step for trial in block):
+            return places
+        steps = (self.run.trial(trial.id) for trial in reversed(manifest.trials) if trial.step)
+        last = next((folder.read_record().testbed for folder in steps if is_there(folder.record_path)), None)
+        return self._named(places, last) or places
 
     def _named(self, addresses: Iterable[str], name: str | None) -> frozenset[str]:
         return frozenset(address for address in addresses if self.roster.names[address] == name)
 
-    def _submitted(self, manifest: Manifest, order: _HandedOut) -> Future[Any]:
+    def _hand_out(self, manifest: Manifest, order: _Order, under_way: _UnderWay) -> None:
         request = manifest.model_copy(update={"trials": tuple(order.trials), "widths": (), "testbeds": {}})
-        attempts = {trial.id: order.disturbed[trial.id] for trial in order.trials if trial.id in order.disturbed}
-        return self.roster.client.submit(
+        future = self.roster.client.submit(
             testbed.measure,
             request.model_dump_json(),
             self.topic,
-            attempts,
+            dict(order.attempts),
             self.roster.through,
             resources=testbed.PLACE,
             workers=list(order.places),
             pure=False,
         )
+        under_way[future] = order
 
-    async def _fetched(
-        self, future: Future[Any], order: _HandedOut, folder: Path, testbeds: int
-    ) -> MeasuredBlock | None:
-        """Stores a block that was measured; None where it was not, and has to be measured anew."""
+    async def _fetched(self, future: Future[Any], order: _Order, folder: Path, testbeds: int) -> MeasuredBlock | None:
+        """Stores a block that was measured; None where it was not."""
         try:
             return await self._stored(future, order, folder, testbeds)
         except TestbedGone:
             pass
         except (MiddlemarkError, KilledWorker, FutureCancelledError) as problem:
-            if not order.disturbed:
+            if not order.attempts:
                 self.attempts.failed(order.block, problem)
         future.release()  # or the scheduler would have it measured again beside the new attempt
         return None
 
-    async def _stored(self, future: Future[Any], order: _HandedOut, folder: Path, testbeds: int) -> MeasuredBlock:
+    async def _stored(self, future: Future[Any], order: _Order, folder: Path, testbeds: int) -> MeasuredBlock:
         name, address, text = await future
         parcel = Parcel.model_validate_json(text)
         path = folder / f"{order.block}.tar"
         await fetch(self.roster, address, parcel, path)
-        cautions = () if order.disturbed else self.attempts.cautions(order.block, name)
+        cautions = () if order.attempts else self.attempts.cautions(order.block, name)
         records = stored(self.run, unpacked(path, order.trials), order.trials, name, cautions)
         path.unlink()
         return MeasuredBlock(name, self.roster.stated[address], records, order.took_ns, max(1, testbeds))
