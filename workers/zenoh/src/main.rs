@@ -3,7 +3,6 @@
 //! It only ties the parts together: `describe` says what there is, `configuration` turns a spec into Zenoh's own
 //! configuration, `session` and `publisher` move messages, `router` is the service.
 
-mod channel;
 mod configuration;
 mod description;
 mod exchange;

@@ -17,9 +17,9 @@ use zenoh::sample::Sample;
 use zenoh::shm::ShmProviderBuilder;
 use zenoh::{Wait, qos};
 
-use crate::channel::{self, CHANNEL_MESSAGES};
 use crate::configuration;
 use crate::description;
+use crate::exchange::channel::{self, CHANNEL_MESSAGES};
 use crate::exchange::{self, Asking, Served};
 use crate::leftovers;
 use crate::pieces::Pieces;

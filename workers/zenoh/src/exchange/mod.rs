@@ -2,6 +2,8 @@
 //!
 //! Memory is moved to Zenoh, as a publisher's is; `session` declares and closes, `channel` reads where Zenoh's threads don't call.
 
+pub(crate) mod channel;
+
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,7 +17,7 @@ use zenoh::matching::MatchingStatus;
 use zenoh::query::{Querier, Query, Queryable, Reply};
 use zenoh::{Session, qos};
 
-use crate::channel::{self, CHANNEL_MESSAGES};
+use self::channel::CHANNEL_MESSAGES;
 use crate::session::{HandOver, congestion};
 
 /// So much longer than the client does Zenoh wait for a reply, so that one which comes late is seen to.

@@ -1,6 +1,6 @@
 //! Zenoh's FIFO channel, read by a thread of the worker's that waits or polls until the session's end closes it.
 //!
-//! What comes by it, and what becomes of that, `session` and `exchange` say.
+//! What comes by it, and what becomes of that, `session` and its parent say.
 
 use std::ops::Deref;
 use std::thread::{self, JoinHandle};
