@@ -5,9 +5,11 @@ use std::path::Path;
 
 use middlemark_contract::{Refusal, SecretFiles, SecurityLevel};
 use middlemark_credentials::SecretFolder;
+use middlemark_dds::Matches;
 use middlemark_dds::security::{self, Properties};
 use middlemark_runtime::{MiddlewareError, Options};
 
+use crate::shim::{self, ShimSession};
 use crate::transport::Transport;
 
 const PLUGINS: [(&str, &str); 3] = [
@@ -67,4 +69,17 @@ pub(crate) fn accept(level: SecurityLevel, options: &Options) -> Result<(), Refu
         return refuse("with discovery 'server', whose servers get no credentials yet; allowed: multicast, peers");
     }
     Ok(())
+}
+
+/// What a session's matches are told with: with security how long its participant's handshakes took.
+pub(crate) fn matches(handle: *mut ShimSession, level: Option<SecurityLevel>) -> Matches {
+    if level.is_none() {
+        return Matches::default();
+    }
+    let session = handle as usize;
+    Matches::after_handshakes(move || {
+        // SAFETY: it is asked when a writer is matched, and no writer is any more when the session is closed.
+        let longest_ns = unsafe { shim::mm_longest_handshake_ns(session as *mut ShimSession) };
+        (longest_ns >= 0).then_some(longest_ns)
+    })
 }

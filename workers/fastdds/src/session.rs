@@ -86,7 +86,7 @@ impl Participant {
             wait_set: is_shared.then(reader::wait_set).transpose()?,
             readers: Vec::new(),
             writers: Vec::new(),
-            matches: matches(handle, level),
+            matches: security::matches(handle, level),
             _semaphores: semaphores::hold(),
         })
     }
@@ -156,19 +156,6 @@ impl Participant {
         let fixed_bytes = (message_type.plain != 0).then_some(channel.size_bytes);
         Ok(Writer::new(handle, &channel.qos, fixed_bytes))
     }
-}
-
-/// What a session's matches are told with: with security how long its participant's handshakes took.
-fn matches(handle: *mut ShimSession, level: Option<SecurityLevel>) -> Matches {
-    if level.is_none() {
-        return Matches::default();
-    }
-    let session = handle as usize;
-    Matches::after_handshakes(move || {
-        // SAFETY: it is asked when a writer is matched, and no writer is any more when the session is closed.
-        let longest_ns = unsafe { shim::mm_longest_handshake_ns(session as *mut ShimSession) };
-        (longest_ns >= 0).then_some(longest_ns)
-    })
 }
 
 /// Makes a participant, an application's or a server's.
