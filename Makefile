@@ -172,7 +172,7 @@ bench-analysis: setup ## time and memory of reports, lists and analysis, at 640 
 	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py --one-trial
 	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py --pipeline 1 10
 
-bench-fleet: setup ## what 1000 test-beds cost their front, up to 100 000 trials, with a scheduler that has all at once (5 minutes; 2 GB of /dev/shm)
+bench-fleet: setup ## what 1000 test-beds cost their front, up to 100 000 trials, with a scheduler that has all at once (some minutes, in /dev/shm)
 	@folder=$$(mktemp -d -p /dev/shm) && TMPDIR=$$folder PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/fleet.py; status=$$?; rm -rf $$folder; exit $$status
 
 # --- to install elsewhere -------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ test-dist: dist $(STAMPS)/roots-packages ## install the wheel in clean roots of 
 	@setup/dist/try.sh $(RELEASES)
 
 # FILTER chooses: `make dist-arm64 FILTER=zenoh::`.
-dist-arm64: setup $(STAMPS)/arm64-packages ## cross-build the wheel for arm64, of what is Rust alone, and run its workers under qemu-user (15 minutes; says what it needs)
+dist-arm64: setup $(STAMPS)/arm64-packages ## cross-build the wheel for arm64, of what is Rust alone, and run its workers under qemu-user (says what it needs)
 	@setup/dist/arm64.sh $(FILTER)
 
 # --- for developers -------------------------------------------------------------------------------------------------
