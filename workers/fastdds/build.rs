@@ -34,6 +34,7 @@ fn build() -> Result<(), String> {
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_LIBRARY={library}");
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_ORIGIN=installed library, version {version} at build time");
     shim.file("shim/fastdds.cpp")
+        .file("shim/throwing.cpp")
         .try_compile("middlemark_fastdds")
         .map_err(|_| format!("the shim does not compile against Fast DDS {version}"))?;
     println!("cargo::rustc-link-lib={library}");

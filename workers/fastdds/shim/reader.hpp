@@ -9,6 +9,7 @@
 #include "version.hpp"
 
 #include <atomic>
+#include <cstdio>
 #include <memory>
 #include <new>
 #include <thread>
@@ -83,14 +84,15 @@ struct mm_reader : public api::DataReaderListener {
   std::atomic<int32_t> callbacks {0};
   std::atomic<bool> closing {false};
   std::atomic<int32_t> failure {0}; // of the last callback that failed
+  mm_reason thrown {};              // by it, where it threw
 
   void on_data_available (api::DataReader *available) override
   {
     callbacks++;
     if (!closing) {
-      const int32_t count = mm::guarded (nullptr, [&] { return take (available); });
-      if (count < 0)
-        failure = count;
+      const int32_t count = mm::guarded (&thrown, [&] { return take (available); });
+      if (count < 0 && failure.exchange (count) == 0 && thrown.text[0] != 0)
+        std::fprintf (stderr, "taking messages in a callback failed: %s\n", thrown.text);
     }
     callbacks--;
   }

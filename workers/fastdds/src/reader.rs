@@ -119,12 +119,32 @@ pub(crate) fn policies(reader: &Reader) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::ffi::c_void;
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::ptr;
+    use std::thread;
+    use std::time::{Duration, Instant};
 
-    use middlemark_contract::{OptionValue, Qos};
+    use middlemark_contract::{OptionValue, Qos, Rendezvous};
     use middlemark_dds::ping_pong;
+    use middlemark_dds::security::Properties;
+    use middlemark_runtime::harness;
 
     use super::*;
     use crate::description;
+    use crate::discovery::{Discovery, Kind, Place};
+    use crate::session;
+    use crate::transport::Transport;
+
+    const TOPIC: &CStr = c"thrown";
+    const SIZE_BYTES: usize = 64;
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    // `shim/throwing.cpp`.
+    unsafe extern "C" {
+        fn mm_throw(context: *mut c_void, bytes: *const u8, size: usize);
+        safe fn mm_thrown() -> u32;
+    }
 
     fn is_accepted(answer_bytes: u64, queue_bytes: u64, send_buffer_bytes: i64) -> bool {
         let qos = Qos {
@@ -145,6 +165,92 @@ mod tests {
         assert_eq!(rooms, [false, false, true], "of 64 B, with the system's buffer");
         assert!(!is_accepted(64, 4096 * 64, 1 << 20), "a larger buffer");
         assert!(is_accepted(1 << 20, 16 << 20, 1 << 20), "larger answers");
+    }
+
+    /// A participant that finds its own endpoints.
+    fn participant(options: &Options) -> *mut ShimSession {
+        let rendezvous = Rendezvous {
+            name: "thrown".into(),
+            token: 1,
+            domain: 97,
+            first_port: 1,
+            ports: 1,
+            folder: "/".into(),
+        };
+        let discovery = Discovery {
+            kind: Kind::Multicast,
+            own: vec![Place {
+                address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                port: 0,
+                index: 0,
+            }],
+            others: Vec::new(),
+            participants: 1,
+        };
+        session::participant(
+            "thrower",
+            &rendezvous,
+            Transport::Udp,
+            options,
+            &discovery,
+            &Properties::default(),
+        )
+        .unwrap()
+    }
+
+    /// A reader whose messages the listener hands to what throws.
+    fn throwing(session: *mut ShimSession, message_type: ShimType, policies: &ShimQos) -> Reader {
+        let delivery = Delivery::LibraryThread;
+        // SAFETY: the session is open; topic and policies live through the call, and what is opened is this reader's alone.
+        let reader = unsafe {
+            Reader::open(harness::receiver(SIZE_BYTES, 1), delivery, |_, context| {
+                opened("create the reader", |reader, reason| {
+                    shim::mm_reader_open(
+                        session,
+                        TOPIC.as_ptr(),
+                        message_type,
+                        policies,
+                        delivery as i32,
+                        0,
+                        mm_throw,
+                        hand_over_lent,
+                        context,
+                        reader,
+                        reason,
+                    )
+                })
+            })
+        };
+        reader.unwrap()
+    }
+
+    #[test]
+    fn what_is_thrown_while_the_listener_takes_ends_nothing_and_is_told_at_the_readers_end() {
+        let options = Options::resolve(&description::describe(), "default", &BTreeMap::new()).unwrap();
+        let session = participant(&options);
+        let policies = quality::policies(Qos::BEST_EFFORT, SIZE_BYTES, &options);
+        let message_type = ShimType {
+            size: SIZE_BYTES as u32,
+            plain: 0,
+        };
+        let reader = throwing(session, message_type, &policies);
+        let writer = opened("create the writer", |writer, reason| {
+            let (topic, policies) = (TOPIC.as_ptr(), &raw const policies);
+            // SAFETY: the session is open, and topic and policies live through the call.
+            unsafe { shim::mm_writer_open(session, topic, message_type, policies, ptr::null(), writer, reason) }
+        })
+        .unwrap();
+        let until = Instant::now() + PATIENCE;
+        while mm_thrown() < 2 {
+            assert!(Instant::now() < until, "the listener threw {} times", mm_thrown());
+            // SAFETY: the writer is open, and the message lives through the call.
+            unsafe { shim::mm_write(writer, [0; SIZE_BYTES].as_ptr(), SIZE_BYTES as u32) };
+            thread::yield_now();
+        }
+        let told = reader.close().unwrap_err().to_string();
+        assert!(told.contains("take messages in a callback"), "{told}");
+        // SAFETY: its reader is closed, and nobody publishes any more.
+        assert_eq!(unsafe { shim::mm_close(session) }, 0);
     }
 
     #[test]
