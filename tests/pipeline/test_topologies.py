@@ -234,7 +234,7 @@ def test_containers_share_memory_only_as_they_are_told_to(
     (record,) = campaign(f"middlewares: {middleware}\n{workloads}\nconditions: {{deployment: {deployment}}}")
     assert record.outcome.kind == kind
     if kind == "valid":
-        assert all(path.shared_memory for path in record.path.values())
+        assert all(path.mapped for path in record.path.values())
 
 
 @pytest.mark.skipif("udp" not in BUILT, reason="the worker `udp` is not built")

@@ -132,8 +132,56 @@ class InterfaceTraffic(Model):
     sent_packets: Count
 
 
-class PathProof(Model):
-    """Which path an application's messages took, from the kernel's own counters."""
+class MappedSegment(Model):
+    """One segment of shared memory that an application had mapped."""
 
-    interfaces: tuple[InterfaceTraffic, ...]
-    shared_memory: tuple[str, ...]
+    name: str
+    identity: str
+    """The same in every application that has mapped it."""
+    size_bytes: Count
+    messages: Count | None = None
+    """Different messages of the trial that lay in it; None where it was not looked through and none was found."""
+
+
+class SocketProtocol(StrEnum):
+    """What a socket speaks."""
+
+    TCP = "tcp"
+    UDP = "udp"
+    LOCAL = "local"
+
+
+class SocketUse(Model):
+    """The sockets of an application that have the same protocol and the same ends."""
+
+    protocol: SocketProtocol
+    local: str | None = None
+    """An address without a port, or the folder of a local socket."""
+    peer: str | None = None
+    """None where they are connected to none."""
+    sockets: Count
+    sent_bytes: Count | None = None
+    """Since they were connected, by TCP's own count."""
+    received_bytes: Count | None = None
+
+
+class PathProof(Model):
+    """What shows which path an application's messages took: bytes of the window, and what it had just before it."""
+
+    interfaces: tuple[InterfaceTraffic, ...] | None = None
+    """None where their counters could not be read."""
+    shared_memory: tuple[str, ...] | None = None
+    """The names of mapped segments, by workers that do not tell `segments`."""
+    segments: tuple[MappedSegment, ...] | None = None
+    """None where the worker does not tell, or could not look."""
+    sockets: tuple[SocketUse, ...] | None = None
+    """None as for `segments`."""
+    unseen: tuple[str, ...] = ()
+    """Which of these could not be looked at, each with the reason."""
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The names of all segments that it had mapped."""
+        if self.segments is None:
+            return self.shared_memory or ()
+        return tuple(segment.name for segment in self.segments)

@@ -59,6 +59,20 @@ class InterfaceTraffic(BaseModel):
     """Packets it sent."""
 
 
+class MappedSegment(BaseModel):
+    """One segment of shared memory that an application has mapped."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    identity: str
+    """Its device and inode, equal in every process that has mapped it."""
+    messages: Annotated[int | None, Field(ge=0)] = None
+    """How many different messages of the trial lie in it; none where it was not looked through and none was found."""
+    name: str
+    """Its name: a path below `/dev/shm`, a memory file or a System V segment."""
+    size_bytes: Annotated[int, Field(ge=0)]
+    """How much of it is mapped."""
+
+
 MessagePath = TypeAliasType("MessagePath", Literal["network", "shared_memory", "local_socket", "process"])
 """A way that messages may take from one application to another."""
 
@@ -79,16 +93,6 @@ class NodeCounts(BaseModel):
     """Instants of its timer within the window at which it did not run, as the next one had come too."""
     unrecorded: Annotated[int, Field(ge=0)]
     """Executions for which the sample memory did not suffice."""
-
-
-class PathProof(BaseModel):
-    """Which path the messages took, from the kernel's own counters over the window."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    interfaces: list[InterfaceTraffic]
-    """Traffic of each interface that the application can see."""
-    shared_memory: list[str]
-    """Shared memory that the application has mapped at the end of the window."""
 
 
 class PublisherCounts(BaseModel):
@@ -144,6 +148,28 @@ class Resources(BaseModel):
 
 SecurityLevel = TypeAliasType("SecurityLevel", Literal["authenticated", "encrypted"])
 """How safe from strangers messages are; a trial without any level is open to all."""
+
+
+SocketProtocol = TypeAliasType("SocketProtocol", Literal["tcp", "udp", "local"])
+"""What a socket speaks."""
+
+
+class SocketUse(BaseModel):
+    """The sockets of an application that have the same protocol and the same ends."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    local: str | None = None
+    """Their own address without a port; of local sockets, the folder of their path, none where they have no path."""
+    peer: str | None = None
+    """The same of their peer; none where they are connected to none, `unnamed` for a local socket without a path."""
+    protocol: SocketProtocol
+    """Their protocol."""
+    received_bytes: Annotated[int | None, Field(ge=0)] = None
+    """The same of bytes received."""
+    sent_bytes: Annotated[int | None, Field(ge=0)] = None
+    """Bytes sent since they were connected, as TCP counts them; none of other protocols, which count none."""
+    sockets: Annotated[int, Field(ge=0)]
+    """How many they are."""
 
 
 DuplicatesReceivedN = TypeAliasType("DuplicatesReceivedN", Annotated[int, Field(ge=0)])
@@ -573,7 +599,10 @@ class ApplicationRefused(BaseModel):
 
 
 class ApplicationInitialised(BaseModel):
-    """The middleware runs and all endpoints of this application exist; `effective` follows at once."""
+    """
+    The middleware runs and all endpoints of this application exist; `effective` follows at once, and again before the
+    window where something else is in force by then.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     event: Literal["initialised"] = "initialised"
@@ -589,7 +618,10 @@ class ApplicationEffective(BaseModel):
     """Who calls the application with a message."""
     event: Literal["effective"] = "effective"
     paths: Annotated[list[MessagePath], Field(min_length=1)]
-    """The paths that messages may take under it, which the kernel's counters must not contradict."""
+    """
+    The paths that messages take under it: each takes some, and no other one any, which the proof of path must not
+    contradict.
+    """
     receive_mode: str
     """How that is done, in the middleware's own words."""
     security: SecurityLevel | None = None
@@ -666,23 +698,6 @@ class ApplicationPublished(BaseModel):
     event: Literal["published"] = "published"
     publishers: list[PublisherCounts]
     """One entry a publisher; empty for an application without one."""
-
-
-class ApplicationDone(BaseModel):
-    """All is received or given up, and the samples are written."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    event: Literal["done"] = "done"
-    files: list[str]
-    """The files written into the recording folder."""
-    nodes: list[NodeCounts] | None = None
-    """One entry a node."""
-    path: PathProof
-    """Which path the messages took."""
-    resources: Resources
-    """What the process spent over the window."""
-    subscribers: list[SubscriberCounts]
-    """One entry a subscriber and publisher."""
 
 
 class ApplicationUnheard(BaseModel):
@@ -1109,28 +1124,23 @@ ApplicationCommand = TypeAliasType(
 """A command to an application, in the order in which they come."""
 
 
-ApplicationEvent = TypeAliasType(
-    "ApplicationEvent",
-    Annotated[
-        ApplicationArmed
-        | ApplicationRefused
-        | ApplicationInitialised
-        | ApplicationEffective
-        | ApplicationMatched
-        | ApplicationFirstMessage
-        | ApplicationFirstFullMessage
-        | ApplicationPublished
-        | ApplicationDone
-        | ApplicationUnheard
-        | ApplicationClosed
-        | ApplicationFailed,
-        Field(discriminator="event", title="ApplicationEvent"),
-    ],
-)
-"""
-An application's events. `armed` or `refused` comes first; after `refused` the process ends with exit status 2;
-`failed` may come at any time and is the last.
-"""
+class PathProof(BaseModel):
+    """
+    Which paths the messages took: what interfaces counted over the window, and what the application had when all had heard
+    each other and the window had not begun.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    interfaces: list[InterfaceTraffic] | None = None
+    """Traffic of each interface that the application can see; none where its counters can't be read."""
+    segments: list[MappedSegment] | None = None
+    """The shared memory that it has mapped; none where the worker does not tell, or could not look."""
+    shared_memory: list[str] | None = None
+    """The names of shared memory that it has mapped, by workers that do not tell `segments`."""
+    sockets: list[SocketUse] | None = None
+    """Its sockets, those of equal ends together; none as for `segments`."""
+    unseen: list[str] | None = None
+    """Which of these could not be looked at, each with the reason."""
 
 
 Arrival = TypeAliasType("Arrival", Annotated[FixedArrival | PoissonArrival, Field(discriminator="kind")])
@@ -1310,6 +1320,23 @@ ServiceEvent = TypeAliasType(
 """A service's events."""
 
 
+class ApplicationDone(BaseModel):
+    """All is received or given up, and the samples are written."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["done"] = "done"
+    files: list[str]
+    """The files written into the recording folder."""
+    nodes: list[NodeCounts] | None = None
+    """One entry a node."""
+    path: PathProof
+    """Which path the messages took."""
+    resources: Resources
+    """What the process spent over the window."""
+    subscribers: list[SubscriberCounts]
+    """One entry a subscriber and publisher."""
+
+
 class OpenPace(BaseModel):
     """
     By an absolute schedule, whatever is still under way. A request that is due while as many as `outstanding` are is
@@ -1333,6 +1360,30 @@ class PeriodicPattern(BaseModel):
     kind: Literal["periodic"] = "periodic"
     rate_hz: float
     """Messages a second."""
+
+
+ApplicationEvent = TypeAliasType(
+    "ApplicationEvent",
+    Annotated[
+        ApplicationArmed
+        | ApplicationRefused
+        | ApplicationInitialised
+        | ApplicationEffective
+        | ApplicationMatched
+        | ApplicationFirstMessage
+        | ApplicationFirstFullMessage
+        | ApplicationPublished
+        | ApplicationDone
+        | ApplicationUnheard
+        | ApplicationClosed
+        | ApplicationFailed,
+        Field(discriminator="event", title="ApplicationEvent"),
+    ],
+)
+"""
+An application's events. `armed` or `refused` comes first; after `refused` the process ends with exit status 2;
+`failed` may come at any time and is the last.
+"""
 
 
 class NodeInput(BaseModel):

@@ -10,7 +10,18 @@ import pytest
 from middlemark.analysis.metrics.stored import measure, read_stored
 from middlemark.campaign.trial import environment, lifecycle, processes, run
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable
-from middlemark.plan import Failed, Invalid, MissingPath, NoCommunication, NotApplicable, TimedOut, Valid, WarningKind
+from middlemark.plan import (
+    Failed,
+    Invalid,
+    InvalidKind,
+    InvalidReason,
+    MissingPath,
+    NoCommunication,
+    NotApplicable,
+    TimedOut,
+    Valid,
+    WarningKind,
+)
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.testbed.processes import cgroup
@@ -193,6 +204,12 @@ def test_foreign_messages_make_the_trial_invalid(campaign: Campaign) -> None:
     outcome = only(campaign(suite_text(fault="reports_foreign", faulty="subscriber_0"))).outcome
     assert isinstance(outcome, Invalid)
     assert [reason.kind for reason in outcome.reasons] == ["foreign"]
+
+
+def test_messages_seen_elsewhere_than_stated_make_the_trial_invalid(campaign: Campaign) -> None:
+    outcome = only(campaign(suite_text(fault="takes_another_path", faulty="publisher_0 subscriber_0"))).outcome
+    stated = "the workers state that messages take shared memory, but no application had any mapped"
+    assert outcome == Invalid(reasons=(InvalidReason(kind=InvalidKind.PATH, text=stated),))
 
 
 def test_what_an_overloaded_publisher_gives_up_is_counted_and_told_in_a_valid_trial(campaign: Campaign) -> None:

@@ -1,14 +1,16 @@
-"""The path a message took is told by what the kernel counted, not by what the middleware said."""
+"""The path a message took is told by what was counted and seen, not by what the middleware said."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from behaviour import Behaviour
+from middlemark.analysis.experiment.path import Transmitted
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
-from middlemark.report.internals.configuration import path_table
-from middlemark.results.counts import InterfaceTraffic, PathProof
+from middlemark.report.internals.configuration import configurations, path_table, path_words
+from middlemark.results.counts import InterfaceTraffic, MappedSegment, PathProof, SocketProtocol, SocketUse
 from middlemark.results.record import KeptAwakeFacts, LoadReached
 from shared_runs import SharedRuns
 
@@ -65,3 +67,61 @@ def test_deployment_and_what_was_done_to_the_cpus_stand_beside_the_path(runs: Sh
     assert row["deployment"] == "multi container, ipc host"
     assert row["CPU load"] == "local: 50 % requested, 49.0 % (48.0–50.0) reached"
     assert row["CPUs kept awake by"] == "spinners in an idle control group; 1.25 s of CPU time a trial"
+
+
+def test_sockets_and_segments_of_all_applications_are_told_together(runs: SharedRuns, tmp_path: Path) -> None:
+    run = runs.copy(tmp_path / "run", SUITE, {"one": Behaviour(transport="tcp")})
+    for trial in run.stored_trials():
+        record = trial.read_record()
+        proof = dict.fromkeys(record.path, seen(None)) | {next(iter(record.path)): seen(64)}
+        trial.write_record(record.model_copy(update={"path": proof}))
+    findings = analyse(run)
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    [shown] = configurations(findings.comparisons[0], who)
+    assert shown.sockets == (
+        "local /run/m to unnamed: 8 sockets",
+        "tcp 10.0.0.1 to 10.0.0.2: 4 sockets, 4.00 kB sent before the window",
+        "udp 0.0.0.0: 4 sockets",
+    )
+    assert shown.shared_memory == ("segment_s: 4.10 kB, 64 messages in it",)
+    table = path_table(findings.comparisons[0], who)
+    assert table is not None
+    row = dict(zip(table.headings, table.lines[0], strict=True))
+    assert (row["shared memory"], row["messages went"]) == ("1 segment, 64 messages in it", "by shared memory")
+
+
+def test_what_could_not_be_looked_at_is_told_with_the_reason_and_the_application(
+    runs: SharedRuns, tmp_path: Path
+) -> None:
+    run = runs.copy(tmp_path / "run", SUITE, {"one": Behaviour(transport="tcp")})
+    for trial in run.stored_trials():
+        record = trial.read_record()
+        proof = dict.fromkeys(record.path, PathProof(unseen=("sockets: not permitted",)))
+        proof["publisher_0"] = PathProof(unseen=("segments: not permitted", "sockets: not permitted"))
+        trial.write_record(record.model_copy(update={"path": proof}))
+    findings = analyse(run)
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    [shown] = configurations(findings.comparisons[0], who)
+    everyone = "sockets: not permitted (publisher_0, subscriber_0, subscriber_1, subscriber_2)"
+    assert shown.unseen == f"segments: not permitted (publisher_0); {everyone}"
+    table = path_table(findings.comparisons[0], who)
+    assert table is not None
+    assert dict(zip(table.headings, table.lines[0], strict=True))["messages went"] == "–"
+
+
+def test_messages_that_others_have_overwritten_were_not_seen() -> None:
+    amounts = Transmitted(interfaces=(), payload_bytes=4e6, segments=(6, 6), in_memory=(0, 0))
+    assert path_words(amounts) == "not seen"
+    assert path_words(replace(amounts, in_memory=(0, 1))) == "by shared memory"
+    assert path_words(replace(amounts, segments=(0, 0))) == "by neither"
+
+
+def seen(messages: int | None) -> PathProof:
+    """What one application had before the window."""
+    sockets = (
+        SocketUse(protocol=SocketProtocol.TCP, local="10.0.0.1", peer="10.0.0.2", sockets=1, sent_bytes=1000),
+        SocketUse(protocol=SocketProtocol.UDP, local="0.0.0.0", sockets=1),  # noqa: S104 - what a socket has
+        SocketUse(protocol=SocketProtocol.LOCAL, local="/run/m", peer="unnamed", sockets=2),
+    )
+    segment = MappedSegment(name="segment_s", identity="0:1:2", size_bytes=4096, messages=messages)
+    return PathProof(interfaces=(), segments=(segment,), sockets=sockets)

@@ -15,6 +15,7 @@ FAULTS = (
     "reports_foreign", "reports_steal", "accepts_half", "gives_up_half", "talks_without_end", "one_line_without_end",
     "logs_without_end", "hides_child", "samples_empty", "samples_cut", "samples_negative", "samples_huge", "samples_pipe",
     "samples_link", "samples_objects", "samples_other", "samples_far", "log_junk", "log_pipe", "log_link",
+    "takes_another_path",
 )  # fmt: skip
 CREDENTIALS = ("made", "refused", "failed", "lacking", "junk")
 now = time.monotonic_ns
@@ -133,3 +134,10 @@ def resources(window, steal_ns):
         "involuntary_switches": usage.ru_nivcsw, "minor_faults": usage.ru_minflt, "major_faults": usage.ru_majflt,
         "machine_steal_ns": steal_ns,
     }  # fmt: skip
+
+
+def path_proof(fault):
+    """What a process saw of its path: nothing, or that its messages can only have taken a socket."""
+    if fault == "takes_another_path":
+        return {"interfaces": [], "segments": [], "sockets": [{"protocol": "udp", "sockets": 1}]}
+    return {"unseen": ["interfaces, segments and sockets: it does not look"]}

@@ -19,7 +19,7 @@ import time
 sys.path.insert(0, os.path.abspath(__file__) + ".lib")  # noqa: PTH100 - where a worker's own files are
 
 import fake_samples
-from fake_protocol import Lines, credentials, description, die, now, resources, say
+from fake_protocol import Lines, credentials, description, die, now, path_proof, resources, say
 
 HEADER = struct.Struct("<IHHIIqq")  # token, stream, publisher, sequence, of the window, intended, sent: 32 bytes
 CARRIES_HZ = 1e9  # above it every second message is lost
@@ -94,7 +94,7 @@ class Application:
             "effective",
             transport="udp",
             delivery=delivery,
-            paths=["process"],  # it reads none of the kernel's counters, which would have to prove any other
+            paths=["shared_memory"] if self.fault == "takes_another_path" else ["network"],
             receive_mode="select",
             zero_copy=False,
             settings=self.settings,
@@ -221,7 +221,7 @@ class Application:
             kind = "received.npy" if what == "samples" else "beyond.hlog"
             fake_samples.spoil(self.recorded(kind), len(self.received), what, how)
         say("done", subscribers=self.counts(command), resources=self.resources(), files=[],
-            path={"interfaces": [], "shared_memory": []})  # fmt: skip
+            path=path_proof(self.fault))  # fmt: skip
 
     def counts(self, command):
         return [

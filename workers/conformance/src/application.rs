@@ -8,7 +8,7 @@ use std::fmt;
 use anyhow::{Result, ensure};
 use middlemark_contract::{
     ApplicationCommand, ApplicationEvent, ApplicationSpec, Delivery, Effective, FirstArrival, Identity, Matching,
-    PublisherCounts, Refusal, SubscriberCounts,
+    PathProof, PublisherCounts, Refusal, SubscriberCounts,
 };
 
 use crate::process::Process;
@@ -78,6 +78,8 @@ fn tells_handshakes(worker: &Worker, spec: &ApplicationSpec) -> bool {
 pub(crate) struct Application {
     pub(crate) process: Process,
     pub(crate) effective: Option<Effective>,
+    /// What it told of its path when it was done.
+    pub(crate) path: Option<PathProof>,
     /// When the first message of each came.
     pub(crate) met: BTreeMap<Pairing, u64>,
     /// When each of its publishers knew of a subscriber: by stream, whether it answers, and index.
@@ -113,6 +115,7 @@ impl Application {
         Ok(Application {
             process,
             effective: None,
+            path: None,
             met: BTreeMap::new(),
             matched: BTreeMap::new(),
             knows_matches: !matches!(worker.description.capabilities.matching, Some(Matching::Never { .. })),
@@ -171,10 +174,17 @@ impl Application {
     }
 
     pub(crate) fn wait_done(&mut self) -> Result<Done> {
-        self.until("done", |event| match event {
-            ApplicationEvent::Done { subscribers, files, .. } => Some(Done { subscribers, files }),
+        let (done, path) = self.until("done", |event| match event {
+            ApplicationEvent::Done {
+                subscribers,
+                files,
+                path,
+                ..
+            } => Some((Done { subscribers, files }, path)),
             _ => None,
-        })
+        })?;
+        self.path = Some(path);
+        Ok(done)
     }
 
     /// Stops it: `closed`, no further line, exit status 0.

@@ -14,7 +14,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const ROLE: &str = "MIDDLEMARK_CONFORMANCE_OF_A_LIAR";
 
 /// What the worker does wrong, the expression that makes it so, and the check that must fail.
-const LIES: [(&str, &str, &str); 17] = [
+const LIES: [(&str, &str, &str); 18] = [
     (
         "a_lost_message",
         r#"s/"received":100,/"received":99,/"#,
@@ -39,6 +39,11 @@ const LIES: [(&str, &str, &str); 17] = [
         "a_reordered_message",
         r#"s/"reordered":0,/"reordered":1,/"#,
         "default::order_is_kept",
+    ),
+    (
+        "another_path_than_the_one_taken",
+        r#"/"event":"effective"/{s/"shared_memory"/"process"/;t;s/"paths":\["[a-z_]*"/"paths":["shared_memory"/}"#,
+        "default::paths_are_as_stated",
     ),
     (
         "greetings_that_count_as_messages",

@@ -21,7 +21,8 @@ pub enum ApplicationEvent {
     },
     /// The spec requests something that this middleware can't do.
     Refused(Refusal),
-    /// The middleware runs and all endpoints of this application exist; `effective` follows at once.
+    /// The middleware runs and all endpoints of this application exist; `effective` follows at once, and again before the
+    /// window where something else is in force by then.
     Initialised {
         /// Since when.
         since_ns: u64,
@@ -125,7 +126,8 @@ pub struct Refusal {
 pub struct Effective {
     /// The transport in words: `tcp`, `shared memory`, `udp multicast + unicast`, …
     pub transport: String,
-    /// The paths that messages may take under it, which the kernel's counters must not contradict.
+    /// The paths that messages take under it: each takes some, and no other one any, which the proof of path must not
+    /// contradict.
     #[schemars(length(min = 1))]
     pub paths: Vec<MessagePath>,
     /// Who calls the application with a message.
@@ -151,7 +153,7 @@ pub enum MessagePath {
     SharedMemory,
     /// A local socket of the kernel.
     LocalSocket,
-    /// A call within one process; the runtime adds it where a stream stays within an application.
+    /// A call within one process, past sockets and shared memory.
     Process,
 }
 

@@ -40,11 +40,11 @@ pub use node::{
     ComputeSpec, InputCounts, NodeCounts, NodeInput, NodeOutput, NodeSpec, Readiness, TakeSpec, TriggerSpec,
 };
 pub use record::{Execution, ExecutionInput, ExecutionOutput, Published, Received, Trigger};
-pub use resources::{InterfaceTraffic, PathProof, Resources};
+pub use resources::{InterfaceTraffic, MappedSegment, PathProof, Resources, SocketProtocol, SocketUse};
 pub use spec::{
     ApplicationSpec, CredentialsEvent, CredentialsRequest, CredentialsSet, Endpoint, Identity, LackingSecurity,
-    Placement, Recording, Rendezvous, Role, Scheduling, SecretFiles, SecuredApplication, SecuredService, Security,
-    SecurityDescription, SecurityLevel, ServiceAddress, ServiceCredentials, ServiceSpec,
+    Placement, Reach, Recording, Rendezvous, Role, Scheduling, SecretFiles, SecuredApplication, SecuredService,
+    Security, SecurityDescription, SecurityLevel, ServiceAddress, ServiceCredentials, ServiceSpec,
 };
 pub use stream::{
     Arrival, Congestion, Durability, EndpointAddress, History, HistoryKind, PaceSpec, PatternSpec, Qos, Recorded,

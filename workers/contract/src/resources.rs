@@ -29,14 +29,75 @@ pub struct Resources {
     pub machine_steal_ns: u64,
 }
 
-/// Which path the messages took, from the kernel's own counters over the window.
+/// Which paths the messages took: what interfaces counted over the window, and what the application had when all had heard
+/// each other and the window had not begun.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathProof {
-    /// Traffic of each interface that the application can see.
-    pub interfaces: Vec<InterfaceTraffic>,
-    /// Shared memory that the application has mapped at the end of the window.
-    pub shared_memory: Vec<String>,
+    /// Traffic of each interface that the application can see; none where its counters can't be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interfaces: Option<Vec<InterfaceTraffic>>,
+    /// The names of shared memory that it has mapped, by workers that do not tell `segments`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_memory: Option<Vec<String>>,
+    /// The shared memory that it has mapped; none where the worker does not tell, or could not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Vec<MappedSegment>>,
+    /// Its sockets, those of equal ends together; none as for `segments`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sockets: Option<Vec<SocketUse>>,
+    /// Which of these could not be looked at, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
+}
+
+/// One segment of shared memory that an application has mapped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MappedSegment {
+    /// Its name: a path below `/dev/shm`, a memory file or a System V segment.
+    pub name: String,
+    /// Its device and inode, equal in every process that has mapped it.
+    pub identity: String,
+    /// How much of it is mapped.
+    pub size_bytes: u64,
+    /// How many different messages of the trial lie in it; none where it was not looked through and none was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u32>,
+}
+
+/// The sockets of an application that have the same protocol and the same ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SocketUse {
+    /// Their protocol.
+    pub protocol: SocketProtocol,
+    /// Their own address without a port; of local sockets, the folder of their path, none where they have no path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<String>,
+    /// The same of their peer; none where they are connected to none, `unnamed` for a local socket without a path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<String>,
+    /// How many they are.
+    pub sockets: u32,
+    /// Bytes sent since they were connected, as TCP counts them; none of other protocols, which count none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_bytes: Option<u64>,
+    /// The same of bytes received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_bytes: Option<u64>,
+}
+
+/// What a socket speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SocketProtocol {
+    /// TCP over IPv4 or IPv6.
+    Tcp,
+    /// UDP over IPv4 or IPv6.
+    Udp,
+    /// A Unix domain socket, of whichever type.
+    Local,
 }
 
 /// Traffic of one interface over the window, all processes together.

@@ -7,7 +7,7 @@ use std::ffi::CString;
 use std::ptr;
 
 use middlemark_contract::{
-    ApplicationSpec, Congestion, Delivery, Effective, History, MessagePath, PatternSpec, Role, SecurityLevel,
+    ApplicationSpec, Congestion, Delivery, Effective, History, MessagePath, PatternSpec, Reach, Role, SecurityLevel,
 };
 use middlemark_dds::exchange::{self, Awaiting, Guid, Serving};
 use middlemark_dds::security::{self as dds_security, Properties};
@@ -28,6 +28,7 @@ pub(crate) struct Participant {
     domain: i32,
     entity: i32,
     delivery: Delivery,
+    reach: Reach,
     configuration: String,
     security: Option<SecurityLevel>,
     options: BTreeMap<String, String>,
@@ -87,6 +88,7 @@ impl Participant {
             domain,
             entity,
             delivery: spec.delivery,
+            reach: spec.reach(),
             configuration,
             options: context.options.words(),
             types: BTreeMap::new(),
@@ -188,17 +190,15 @@ impl Session for Participant {
             settings.insert(format!("writer {topic}"), read_back(*writer) + batching(*writer));
         }
         // SAFETY: the writers live as long as the session.
-        let shared = self
-            .writers
-            .iter()
-            .any(|(_, writer)| unsafe { shim::mm_loans_shared_memory(*writer) } == 1);
+        let is_shared = |(_, writer): &(String, i32)| unsafe { shim::mm_loans_shared_memory(*writer) } == 1;
+        let (transport, path) = if self.writers.iter().any(is_shared) {
+            ("shared memory", MessagePath::SharedMemory)
+        } else {
+            ("udp", MessagePath::Network)
+        };
         Effective {
-            transport: if shared { "shared memory" } else { "udp" }.into(),
-            paths: if shared {
-                vec![MessagePath::SharedMemory, MessagePath::Network]
-            } else {
-                vec![MessagePath::Network]
-            },
+            transport: transport.into(),
+            paths: self.reach.paths(MessagePath::Process, path),
             delivery: self.delivery,
             receive_mode: wait_set::how(self.delivery, self.wait_set.as_ref()).into(),
             zero_copy: false,

@@ -93,7 +93,7 @@ fn choices() -> [OptionDescription; 7] {
             "transport",
             &TRANSPORTS,
             "default",
-            "The built-in transports on the trial's interface, or one of them alone; data_sharing needs messages of a fixed size.",
+            "The built-in transports on the trial's interface, which on one host send best effort over both shared memory and UDP, or one of them alone; data_sharing needs messages of a fixed size.",
         ),
         boolean(
             "zero_copy",

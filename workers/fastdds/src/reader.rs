@@ -119,15 +119,15 @@ pub(crate) fn policies(reader: &Reader) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::ffi::c_void;
+    use std::ffi::{CString, c_void};
     use std::net::{IpAddr, Ipv4Addr};
     use std::ptr;
     use std::thread;
     use std::time::{Duration, Instant};
 
     use middlemark_contract::{OptionValue, Qos, Rendezvous};
-    use middlemark_dds::ping_pong;
     use middlemark_dds::security::Properties;
+    use middlemark_dds::{ping_pong, sequence_type};
     use middlemark_runtime::harness;
 
     use super::*;
@@ -229,7 +229,9 @@ mod tests {
         let options = Options::resolve(&description::describe(), "default", &BTreeMap::new()).unwrap();
         let session = participant(&options);
         let policies = quality::policies(Qos::BEST_EFFORT, SIZE_BYTES, &options);
+        let name = CString::new(sequence_type(SIZE_BYTES)).unwrap();
         let message_type = ShimType {
+            name: name.as_ptr(),
             size: SIZE_BYTES as u32,
             plain: 0,
         };

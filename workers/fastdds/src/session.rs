@@ -7,7 +7,7 @@ use std::ffi::{CString, NulError};
 use std::fs::File;
 use std::ptr;
 
-use middlemark_contract::{Delivery, Effective, Rendezvous, Role, SecurityLevel};
+use middlemark_contract::{Delivery, Effective, MessagePath, Rendezvous, Role, SecurityLevel};
 use middlemark_dds::exchange::{self, Awaiting, Serving};
 use middlemark_dds::security::{self as dds_security, Properties};
 use middlemark_dds::{
@@ -23,8 +23,8 @@ use crate::quality;
 use crate::reader::{self, Taking};
 use crate::security;
 use crate::shim::{self, ShimSession, ShimTransports, ShimType, ShimWriter};
-use crate::transport::Transport;
 use crate::transport::semaphores;
+use crate::transport::{self, Transport};
 use crate::writer::Writer;
 
 pub(crate) struct Participant {
@@ -38,6 +38,7 @@ pub(crate) struct Participant {
     types: BTreeMap<String, CString>,
     /// Whether any of its endpoints has loans.
     lends: bool,
+    paths: Vec<MessagePath>,
     /// Where the readers share one; it ends before they do.
     wait_set: Option<WaitSet>,
     readers: Vec<(String, Reader)>,
@@ -83,6 +84,7 @@ impl Participant {
             zero_copy: options.boolean("zero_copy") && spec.security.is_none(),
             types: BTreeMap::new(),
             lends: false,
+            paths: transport.paths(spec, options),
             wait_set: is_shared.then(reader::wait_set).transpose()?,
             readers: Vec::new(),
             writers: Vec::new(),
@@ -91,10 +93,9 @@ impl Participant {
         })
     }
 
-    /// Loans take a type of one size, which recorded messages don't have, and data sharing, which with `block` would lose
-    /// messages (`transport::accept`) and which the library turns off under security: those are copied.
+    /// Whether messages of a channel are lent.
     fn loans(&self, channel: &Channel) -> bool {
-        self.zero_copy && channel.recorded.is_none() && !channel.qos.blocks()
+        self.zero_copy && transport::can_lend(channel.recorded.is_some(), channel.qos)
     }
 
     /// The type of a topic; its name lives as long as this session.
@@ -247,7 +248,7 @@ impl Session for Participant {
         }
         Effective {
             transport: self.transport.words(self.transport.needs_plain_type(self.lends)).into(),
-            paths: self.transport.paths(),
+            paths: self.paths.clone(),
             delivery: self.delivery,
             receive_mode: wait_set::how(self.delivery, self.wait_set.as_ref()).into(),
             zero_copy: self.lends,

@@ -8,7 +8,7 @@ use std::net::UdpSocket;
 use std::os::unix::ffi::OsStrExt;
 use std::{fs, process};
 
-use middlemark_contract::{Delivery, Effective, MessagePath};
+use middlemark_contract::{Delivery, Effective, MessagePath, Reach};
 use middlemark_dds::{Matches, Policies, Reader, checked, opened};
 use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Publisher, Receiver, Session};
 
@@ -21,6 +21,7 @@ pub(crate) struct Participant {
     handle: *mut ShimSession,
     delivery: Delivery,
     transport: String,
+    paths: Vec<MessagePath>,
     settings: BTreeMap<String, String>,
     readers: Vec<(String, Reader)>,
     writers: Vec<(String, Writer)>,
@@ -39,12 +40,20 @@ impl Participant {
             handle: open(&configuration, context)?,
             delivery: spec.delivery,
             transport: context.options.text("transport").to_owned(),
+            paths: paths(spec.reach()),
             settings,
             readers: Vec::new(),
             writers: Vec::new(),
             matches: Matches::default(),
         })
     }
+}
+
+/// The network; and a call where a peer is in the application, as it was not tried which of the two the library takes there.
+fn paths(reach: Reach) -> Vec<MessagePath> {
+    let network = reach.paths(MessagePath::Network, MessagePath::Network);
+    let direct = reach.within_application.then_some(MessagePath::Process);
+    network.into_iter().chain(direct).collect()
 }
 
 /// Opens the domain as configured. The library reads a file, and reads it once.
@@ -105,7 +114,7 @@ impl Session for Participant {
         }
         Effective {
             transport: self.transport.clone(),
-            paths: vec![MessagePath::Network],
+            paths: self.paths.clone(),
             delivery: self.delivery,
             receive_mode: middlemark_dds::how(self.delivery).into(),
             zero_copy: false,

@@ -27,7 +27,7 @@ use crate::places::Places;
 use crate::publisher::loans;
 use crate::publisher::{Loaning, Moving, Pool};
 use crate::security::{self, Secured};
-use crate::settings;
+use crate::settings::{self, Messages};
 
 pub(crate) struct ZenohSession {
     session: zenoh::Session,
@@ -36,6 +36,7 @@ pub(crate) struct ZenohSession {
     /// What its links speak, by Zenoh's name.
     protocol: String,
     delivery: Delivery,
+    messages: Vec<Messages>,
     hand_over: HandOver,
     /// What Zenoh's own threads call.
     subscribers: Vec<Subscriber<()>>,
@@ -64,6 +65,7 @@ impl ZenohSession {
             level,
             protocol: secured.protocol.clone(),
             delivery: spec.delivery,
+            messages: Messages::of(spec, &options),
             hand_over: if options.boolean("contiguous") {
                 joined
             } else {
@@ -174,7 +176,7 @@ impl Session for ZenohSession {
         );
         Effective {
             transport: settings::transport(&self.session, &self.options, &self.protocol),
-            paths: settings::paths(&self.options),
+            paths: settings::paths(&self.session, &self.options, &self.messages),
             delivery: self.delivery,
             receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: !self.pools.is_empty(),

@@ -3,8 +3,9 @@
 //! It changes nothing; `session` and `router` put it into their events.
 
 use std::collections::BTreeMap;
+use std::ops::BitOr;
 
-use middlemark_contract::{MessagePath, SecurityLevel};
+use middlemark_contract::{ApplicationSpec, MessagePath, PatternSpec, Reach, SecurityLevel};
 use middlemark_runtime::Options;
 use serde_json::Value;
 use zenoh::{Session, Wait};
@@ -69,29 +70,89 @@ pub(crate) fn transport(session: &Session, options: &Options, protocol: &str) ->
     if options.boolean("lowlatency") {
         return format!("{configured}, low latency");
     }
-    let through_memory = session.info().transports().wait().any(|transport| transport.is_shm());
-    let pool_bytes = options.integer("shared_memory_pool_bytes") as u64;
-    match loans::lockable_bytes() {
-        _ if !through_memory => configured.to_owned(),
-        // Then Zenoh can't make its pool, and sends everything that is not loaned over the link.
-        Some(bytes) if bytes < pool_bytes => {
+    match lacking_memory(options) {
+        _ if !agrees_on_memory(session, options) => configured.to_owned(),
+        Some((bytes, pool_bytes)) => {
             format!("{configured}; no shared memory, as {pool_bytes} B can't be locked, only {bytes} B")
         }
-        _ => {
+        None => {
             let threshold_bytes = options.integer("shared_memory_threshold_bytes");
             format!("{configured} + shared memory from {threshold_bytes} B")
         }
     }
 }
 
-/// The paths that messages may take: the links', and shared memory where it is on.
-pub(crate) fn paths(options: &Options) -> Vec<MessagePath> {
+/// Whether a transport of the session has agreed on shared memory; one of low latency can't be asked (see [`links`]).
+fn agrees_on_memory(session: &Session, options: &Options) -> bool {
+    if options.boolean("lowlatency") {
+        return options.boolean("shared_memory");
+    }
+    session.info().transports().wait().any(|transport| transport.is_shm())
+}
+
+/// How much may be locked, and how much the pool needs, where Zenoh can't make its pool; it then sends everything that is
+/// not loaned over the link.
+fn lacking_memory(options: &Options) -> Option<(u64, u64)> {
+    let pool_bytes = options.integer("shared_memory_pool_bytes") as u64;
+    let lockable = loans::lockable_bytes().filter(|bytes| *bytes < pool_bytes);
+    lockable.map(|bytes| (bytes, pool_bytes))
+}
+
+/// The messages of one size that a session sends or receives.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Messages {
+    size_bytes: u64,
+    /// Where their other ends are.
+    reach: Reach,
+    /// Whether they are written into a pool of their publisher's.
+    are_lent: bool,
+}
+
+impl Messages {
+    /// Those of an application, and their answers.
+    pub(crate) fn of(spec: &ApplicationSpec, options: &Options) -> Vec<Messages> {
+        let sizes = spec.streams.iter().flat_map(|stream| {
+            let answer_bytes = stream.pattern.answer_bytes();
+            [Some(stream.size_bytes), answer_bytes]
+                .into_iter()
+                .flatten()
+                .map(move |size_bytes| (stream, size_bytes))
+        });
+        sizes
+            .map(|(stream, size_bytes)| Messages {
+                size_bytes,
+                reach: spec.reach_of(stream),
+                are_lent: !matches!(stream.pattern, PatternSpec::RequestResponse { .. })
+                    && loans::are_lent(size_bytes as usize, options),
+            })
+            .collect()
+    }
+}
+
+/// The paths of these messages: a call within the session; the link, which also tells of messages in shared memory; and that
+/// memory, where messages are lent, or are large enough, and not too large, to be copied there for a peer on this host.
+pub(crate) fn paths(session: &Session, options: &Options, messages: &[Messages]) -> Vec<MessagePath> {
     let link = match options.text("transport") {
         "unixsock-stream" => MessagePath::LocalSocket,
         _ => MessagePath::Network,
     };
-    let memory = options.boolean("shared_memory").then_some(MessagePath::SharedMemory);
-    [Some(link), memory].into_iter().flatten().collect()
+    let bytes = |name| options.integer(name) as u64;
+    let copied_bytes = bytes("shared_memory_threshold_bytes")..bytes("shared_memory_pool_bytes");
+    let can_copy = lacking_memory(options).is_none();
+    let fit = |sent: &Messages| sent.are_lent || (can_copy && copied_bytes.contains(&sent.size_bytes));
+    let reach = messages
+        .iter()
+        .map(|sent| sent.reach)
+        .fold(Reach::default(), Reach::bitor);
+    let mut paths = reach.paths(MessagePath::Process, link);
+    let within_application = messages
+        .iter()
+        .any(|sent| sent.reach.within_application && sent.are_lent);
+    let within_host = messages.iter().any(|sent| sent.reach.within_host && fit(sent));
+    if within_application || (within_host && agrees_on_memory(session, options)) {
+        paths.push(MessagePath::SharedMemory);
+    }
+    paths
 }
 
 /// The links that there are now.

@@ -1,7 +1,6 @@
-"""Which path a trial's messages took, by what the kernel counted, and whether that contradicts what the workers state.
+"""Which path the messages of an experiment's trials took, by what interfaces counted and what lay in shared memory.
 
-A path is proved by bytes on interfaces and by mapped shared memory, encryption by what captured frames have in clear,
-never by a setting; where a trial that contradicts its workers is refused is `campaign`'s business.
+It judges nothing: `proof` says whether that contradicts what the workers state.
 """
 
 from __future__ import annotations
@@ -9,20 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
 from middlemark.analysis.experiment.conditions import Spread, spread
 from middlemark.analysis.metrics.traffic import OVERLOAD_BELOW
 from middlemark.results.counts import MessagePath
-from middlemark.results.record import CaptureRecord, TrialRecord
-from middlemark.results.streaming import FLOW, Frame, row_chunks
-from middlemark.suite import Security
-from middlemark.suite.yaml.quantity import plural
+from middlemark.results.record import TrialRecord
 
 OUTSIDE = 0.5
 """Interfaces that transmit less than this share of the payload's bytes did not transmit the payload."""
-LEAST_BYTES = 1_000_000
-"""Less than this on interfaces may be discovery, or other programs on the machine's loopback."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +27,8 @@ class Transmitted:
     """The mean payload of a message."""
     segments: tuple[int, int]
     """Least and most shared-memory segments that a trial's applications had mapped."""
+    in_memory: tuple[int, int] | None
+    """Least and most messages of a trial that lay in them; None where no worker tells."""
 
     @property
     def outside_share(self) -> float:
@@ -46,86 +40,34 @@ class Transmitted:
         """Whether interfaces transmitted enough to have transmitted the payload."""
         return self.outside_share >= OUTSIDE
 
+    @property
+    def is_by_memory(self) -> bool:
+        """Whether messages lay in shared memory; where no worker tells: some is mapped and the network had less."""
+        if self.in_memory is None:
+            return bool(self.segments[0]) and not self.is_by_network
+        return bool(self.in_memory[1])
+
 
 def transmitted(records: Sequence[TrialRecord]) -> Transmitted | None:
     """What left through interfaces for each message; of trials whose window had all of their messages."""
-    whole = [record for record in records if _is_provable(record) and not _is_sent_after_window(record)]
+    whole = [record for record in records if is_provable(record) and not _is_sent_after_window(record)]
     if not whole:
         return None
     by_interface: dict[str, list[float]] = {}
     for record in whole:
         sent = sum(_sent(record).values())
-        for name, sent_bytes in left_through(record).items():
-            by_interface.setdefault(name, []).append(sent_bytes / sent)
+        for name, left_bytes in left_through(record).items():
+            by_interface.setdefault(name, []).append(left_bytes / sent)
     segments = [len(_segments(record)) for record in whole]
+    in_memory = [messages for record in whole if (messages := _in_memory(record)) is not None]
     return Transmitted(
         interfaces=tuple(
             (name, traffic) for name, values in sorted(by_interface.items()) if (traffic := spread(values))
         ),
-        payload_bytes=_sent_bytes(whole[0]) / sum(_sent(whole[0]).values()),
+        payload_bytes=sent_bytes(whole[0]) / sum(_sent(whole[0]).values()),
         segments=(min(segments), max(segments)),
+        in_memory=(min(in_memory), max(in_memory)) if in_memory else None,
     )
-
-
-def contradiction(record: TrialRecord, received: Frame) -> str:
-    """How what was seen contradicts the level of security or the paths that workers state; empty where nothing does."""
-    if unlike := _unlike_security(record) or _unlike_wire(record):
-        return unlike
-    stated = {path for effective in record.effective.values() for path in effective.paths}
-    if not stated or not _is_provable(record):
-        return ""
-    words = " or ".join(path.words for path in sorted(stated))
-    through = left_through(record)
-    left_bytes = sum(through.values())
-    if MessagePath.NETWORK not in stated and left_bytes >= max(LEAST_BYTES, OUTSIDE * _sent_bytes(record)):
-        names = ", ".join(sorted(through))
-        return f"messages take {words}, but {left_bytes} bytes left through {names}, enough for the payload"
-    if stated == {MessagePath.NETWORK} and left_bytes < OUTSIDE * _arrived_bytes(record, received):
-        return f"messages take the network, but only {left_bytes} bytes left through interfaces"
-    if stated == {MessagePath.SHARED_MEMORY} and not _segments(record):
-        return "messages take shared memory, but no application had any mapped"
-    return ""
-
-
-def _unlike_security(record: TrialRecord) -> str:
-    """Which applications keep another level of security than the trial requests; empty where none does."""
-    requested = record.trial.experiment.conditions.security
-    levels = {name: effective.security for name, effective in record.effective.items()}
-    unlike = ", ".join(f"{name} keeps {level}" for name, level in levels.items() if level != requested)
-    return f"the trial requests security {requested}, but {unlike}" if unlike else ""
-
-
-def _unlike_wire(record: TrialRecord) -> str:
-    """How captured frames contradict the level of security; empty where they don't, or can't."""
-    requested, capture = record.trial.experiment.conditions.security, record.capture
-    if capture is None or capture.readable_headers is None:
-        return ""
-    if requested is Security.ENCRYPTED and capture.readable_headers:
-        headers = plural(capture.readable_headers, "header")
-        return (
-            f"the trial requests security {requested}, but {headers} of its messages can be read in the captured frames"
-        )
-    if requested is not Security.ENCRYPTED and not capture.readable_headers and _is_wholly_captured(record, capture):
-        readable = f"the trial requests security {requested}, under which messages can be read on their way"
-        return f"{readable}, but no header of one is in the captured frames"
-    return ""
-
-
-def _is_wholly_captured(record: TrialRecord, capture: CaptureRecord) -> bool:
-    """Whether messages passed links by the network alone, of whose frames every byte was kept."""
-    if any(link.cut or link.beyond or link.lost for link in capture.links):
-        return False
-    experiment, hosts = record.trial.experiment, {link.host for link in capture.links}
-    host_of = {application.name: application.host for application in experiment.applications}
-    streams = {stream.name: stream for stream in experiment.streams}
-    passed = [
-        {host_of[stream.publishers[counts.publisher]], host_of[stream.subscribers[counts.subscriber]]}
-        for counts in record.counts.subscribers
-        if counts.received
-        for stream in (streams[counts.stream],)
-    ]
-    by_network = {path for effective in record.effective.values() for path in effective.paths} == {MessagePath.NETWORK}
-    return by_network and any(len(ends) == 2 and ends <= hosts for ends in passed)
 
 
 def left_through(record: TrialRecord) -> dict[str, int]:
@@ -133,12 +75,12 @@ def left_through(record: TrialRecord) -> dict[str, int]:
     hosts = {application.name: application.host for application in record.trial.experiment.applications}
     most: dict[tuple[str, str], int] = {}
     for application, path in record.path.items():
-        for interface in path.interfaces:
+        for interface in path.interfaces or ():
             key = (hosts.get(application, application), interface.interface)
             most[key] = max(most.get(key, 0), interface.sent_bytes)
     summed: dict[str, int] = {}
-    for (_, name), sent_bytes in most.items():
-        summed[name] = summed.get(name, 0) + sent_bytes
+    for (_, name), left_bytes in most.items():
+        summed[name] = summed.get(name, 0) + left_bytes
     return summed
 
 
@@ -150,15 +92,21 @@ def _sent(record: TrialRecord) -> dict[str, int]:
     return {name: count for name, count in sent.items() if count}
 
 
-def _sent_bytes(record: TrialRecord) -> float:
+def sent_bytes(record: TrialRecord) -> float:
     """The payload of all messages sent."""
     sizes = {stream.name: stream.mean_bytes for stream in record.trial.experiment.streams}
     return sum(sizes[name] * count for name, count in _sent(record).items())
 
 
-def _is_provable(record: TrialRecord) -> bool:
-    """Whether its counters are of every application's whole window."""
-    return bool(record.path and _sent(record)) and not record.interrupted
+def stated_paths(record: TrialRecord) -> frozenset[MessagePath]:
+    """The paths that its workers state, all together."""
+    return frozenset(path for effective in record.effective.values() for path in effective.paths)
+
+
+def is_provable(record: TrialRecord) -> bool:
+    """Whether interfaces could be read, over every application's whole window."""
+    is_read = all(path.interfaces is not None for path in record.path.values())
+    return bool(record.path and _sent(record)) and is_read and not record.interrupted
 
 
 def _is_sent_after_window(record: TrialRecord) -> bool:
@@ -172,18 +120,15 @@ def _is_sent_after_window(record: TrialRecord) -> bool:
 
 def _segments(record: TrialRecord) -> set[str]:
     """The shared-memory segments that its applications had mapped."""
-    return {name for path in record.path.values() for name in path.shared_memory}
+    return {name for path in record.path.values() for name in path.mapped}
 
 
-def _arrived_bytes(record: TrialRecord, received: Frame) -> float:
-    """The payload of all messages that arrived anywhere, each once: one frame may serve many subscribers.
-
-    Only those that arrived before the interfaces' bytes were read at the window's end: others may have left afterwards.
-    """
-    end_ns = record.window.end_ns if record.window else 0
-    in_time = received.filter(pl.col("received_ns") <= end_ns)
-    by_chunk = [chunk.group_by(FLOW).len() for chunk in row_chunks(in_time, *FLOW)]
-    by_flow = pl.concat(by_chunk).group_by(FLOW).agg(pl.col("len").sum())
-    most = by_flow.group_by("stream", "publisher").agg(pl.col("len").max())
-    streams = record.trial.experiment.streams
-    return float(sum(streams[stream].mean_bytes * count for stream, _, count in most.iter_rows()))
+def _in_memory(record: TrialRecord) -> int | None:
+    """The messages that lay in its segments, by the application that found most in each."""
+    told = [segment for path in record.path.values() for segment in path.segments or ()]
+    if all(path.segments is None for path in record.path.values()):
+        return None
+    most: dict[str, int] = {}
+    for segment in told:
+        most[segment.identity] = max(most.get(segment.identity, 0), segment.messages or 0)
+    return sum(most.values())

@@ -109,7 +109,7 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
         window=lifecycle.window,
         resources=_resources(lifecycle, applications),
         path={
-            name: PathProof.model_validate(done.path.model_dump())
+            name: PathProof.model_validate(done.path.model_dump(exclude_none=True))
             for name in applications
             if (done := lifecycle.last(name, contract.ApplicationDone))
         },

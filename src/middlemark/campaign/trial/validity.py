@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from middlemark.analysis.experiment.path import contradiction
+from middlemark.analysis.experiment.proof import contradiction
 from middlemark.analysis.metrics.accounting import accountable, contradictions
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.analysis.stats.quantiles import Measured, WithinClocks, bound_words

@@ -6,7 +6,7 @@ It shows what an application stated and what the kernel counted; nothing is judg
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -21,6 +21,7 @@ from middlemark.report.elements.formatting import ABSENT, NARROW_SPACE, digits, 
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 from middlemark.report.traffic.links import link_words
+from middlemark.results.counts import MappedSegment, PathProof, SocketUse
 from middlemark.results.record import Effective, ServiceConfiguration
 from middlemark.suite.yaml.quantity import plural
 
@@ -45,7 +46,12 @@ class Configuration:
     """What the kernel counted on each interface over the window."""
     payload: str
     """What the subscribers received of it, for comparison."""
+    sockets: tuple[str, ...]
+    """Those that its applications had open before the window."""
     shared_memory: tuple[str, ...]
+    """The segments that they had mapped."""
+    unseen: str
+    """Which of these some application could not look at, and why."""
 
 
 def configurations(comparison: Comparison, series_of: Mapping[str, Series]) -> tuple[Configuration, ...]:
@@ -73,9 +79,9 @@ def _configuration(candidate: ExperimentFindings, comparison: Comparison, series
         settings=tuple((name, _setting(name, settings)) for name in names),
         traffic=_traffic(candidate),
         payload=_payload(candidate, comparison),
-        shared_memory=tuple(
-            sorted({segment for path in candidate.configuration.path.values() for segment in path.shared_memory})
-        ),
+        sockets=_sockets(candidate.configuration.path.values()),
+        shared_memory=_segments(candidate.configuration.path.values()),
+        unseen=_unseen(candidate.configuration.path),
     )
 
 
@@ -107,13 +113,56 @@ def _traffic(candidate: ExperimentFindings) -> tuple[str, ...]:
     """All applications of a host see the same counters; the largest reading covers the whole window."""
     most: dict[str, tuple[int, int]] = {}
     for path in candidate.configuration.path.values():
-        for interface in path.interfaces:
+        for interface in path.interfaces or ():
             before = most.get(interface.interface, (0, 0))
             most[interface.interface] = max(before, (interface.received_bytes, interface.received_packets))
     return tuple(
         f"{name}: {size(received_bytes)} in {packets:,} packet{'s' * (packets != 1)}".replace(",", NARROW_SPACE)
         for name, (received_bytes, packets) in sorted(most.items())
     )
+
+
+def _sockets(proofs: Iterable[PathProof]) -> tuple[str, ...]:
+    """Those of equal ends in all applications together."""
+    uses: dict[str, list[SocketUse]] = {}
+    for socket in (socket for proof in proofs for socket in proof.sockets or ()):
+        ends = " to ".join(end for end in (socket.local, socket.peer) if end is not None)
+        uses.setdefault(f"{socket.protocol.value} {ends}".strip(), []).append(socket)
+    return tuple(f"{ends}: {_use(sockets)}" for ends, sockets in sorted(uses.items()))
+
+
+def _use(sockets: Sequence[SocketUse]) -> str:
+    number = plural(sum(socket.sockets for socket in sockets), "socket")
+    counted = [socket.sent_bytes for socket in sockets if socket.sent_bytes is not None]
+    return f"{number}, {size(sum(counted))} sent before the window" if counted else number
+
+
+def _segments(proofs: Iterable[PathProof]) -> tuple[str, ...]:
+    """Each once, with the messages that the application found in it that found most."""
+    proofs = tuple(proofs)
+    told = {segment.identity: segment for segment in sorted(_told(proofs), key=lambda segment: segment.messages or 0)}
+    words = [f"{segment.name}: {size(segment.size_bytes)}{_lay(segment.messages)}" for segment in told.values()]
+    return tuple(sorted({*words, *(name for proof in proofs for name in proof.shared_memory or ())}))
+
+
+def _unseen(proofs: Mapping[str, PathProof]) -> str:
+    """Each reason with the applications that tell it."""
+    applications: dict[str, list[str]] = {}
+    for name, proof in proofs.items():
+        for reason in proof.unseen:
+            applications.setdefault(reason, []).append(name)
+    return "; ".join(f"{reason} ({', '.join(names)})" for reason, names in applications.items())
+
+
+def _told(proofs: Iterable[PathProof]) -> Iterable[MappedSegment]:
+    return (segment for proof in proofs for segment in proof.segments or ())
+
+
+def _lay(least: int | None, most: int | None = None) -> str:
+    if not (most or least):
+        return ""
+    span = f"{least} to " if most is not None and most != least else ""
+    return f", {span}{plural(most or least or 0, 'message')} in it"
 
 
 def _payload(candidate: ExperimentFindings, comparison: Comparison) -> str:
@@ -128,8 +177,9 @@ def _payload(candidate: ExperimentFindings, comparison: Comparison) -> str:
 
 CAPTION = (
     "Bytes that left through all hosts' interfaces over the window, for each message sent; median of trials. By the "
-    "network: at least half the payload's bytes were on interfaces; by shared memory: fewer were, and segments were "
-    "mapped at the window's end. Several subscribers, a broker, and the headers of small messages multiply the bytes."
+    "network: at least half the payload's bytes were on interfaces; by shared memory: messages of the trial lay in a "
+    "segment before the window; not seen: segments were mapped, and later messages may have overwritten earlier ones. "
+    "Several subscribers, a broker, and the headers of small messages multiply the bytes."
 )
 
 
@@ -169,16 +219,16 @@ def _path_cells(amounts: Transmitted) -> tuple[str, ...]:
     return (
         size(amounts.payload_bytes),
         ", ".join(interfaces) or "nothing",
-        segments if most else "none",
+        segments + _lay(*(amounts.in_memory or (None,))) if most else "none",
         path_words(amounts),
     )
 
 
 def path_words(amounts: Transmitted) -> str:
-    """Which path the messages took, as far as the counters show."""
-    if amounts.is_by_network:
-        return "by the network"
-    return "by shared memory" if amounts.segments[0] else "by neither"
+    """Which path the messages took, as far as was counted."""
+    by = {"the network": amounts.is_by_network, "shared memory": amounts.is_by_memory}
+    taken = " and ".join(f"by {path}" for path, is_taken in by.items() if is_taken)
+    return taken or ("not seen" if amounts.segments[1] else "by neither")
 
 
 def load_words(candidate: ExperimentFindings) -> str:

@@ -70,6 +70,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check("accounting_is_exact", Scope::Path, delivery::accounting_is_exact),
     check("bytes_arrive_intact", Scope::Path, delivery::bytes_arrive_intact),
     check("bytes_arrive_in_pieces", Scope::Profile, delivery::bytes_in_pieces),
+    check("paths_are_as_stated", Scope::Path, delivery::path::is_as_stated),
     check("order_is_kept", Scope::Path, delivery::order_is_kept),
     check("ping_pong_answers_every_question", Scope::Path, delivery::ping_pong),
     check(

@@ -2,8 +2,12 @@
 
 pub(crate) mod semaphores;
 
-use middlemark_contract::{ApplicationSpec, MessagePath, Refusal};
+use std::collections::BTreeSet;
+
+use middlemark_contract::{ApplicationSpec, MessagePath, PatternSpec, Qos, Refusal, Reliability, StreamSpec};
 use middlemark_runtime::Options;
+
+use crate::description::INTRAPROCESS;
 
 /// The values of the option `transport`, as shipped first.
 pub(crate) const TRANSPORTS: [&str; 4] = ["default", "udp", "shm", "data_sharing"];
@@ -11,7 +15,7 @@ pub(crate) const TRANSPORTS: [&str; 4] = ["default", "udp", "shm", "data_sharing
 /// A value of the option `transport`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transport {
-    /// As shipped: shared memory on one host, UDP between hosts, data sharing for types that allow it.
+    /// As shipped: shared memory on one host, for best effort beside UDP; UDP between hosts; data sharing for types that allow it.
     Default,
     Udp,
     SharedMemory,
@@ -50,13 +54,28 @@ impl Transport {
         zero_copy || self == Transport::DataSharing
     }
 
-    /// The paths that messages may take; with data sharing UDP is there for discovery alone.
-    pub(crate) fn paths(self) -> Vec<MessagePath> {
-        match self {
-            Transport::Udp => vec![MessagePath::Network],
-            Transport::SharedMemory | Transport::DataSharing => vec![MessagePath::SharedMemory],
-            Transport::Default => vec![MessagePath::SharedMemory, MessagePath::Network],
+    /// The paths of an application's messages. With data sharing UDP is there for discovery alone, and messages lie in shared
+    /// memory even where a call hands them over. As shipped a best-effort writer sends each message to a reader of its host
+    /// twice, over shared memory and over UDP, as was seen with 2.9.1 by the bytes on the interface.
+    pub(crate) fn paths(self, spec: &ApplicationSpec, options: &Options) -> Vec<MessagePath> {
+        let within_host = match self {
+            Transport::Udp => MessagePath::Network,
+            Transport::SharedMemory | Transport::DataSharing | Transport::Default => MessagePath::SharedMemory,
+        };
+        let is_direct = options.text("intraprocess") != INTRAPROCESS[0];
+        let within_application = if is_direct { MessagePath::Process } else { within_host };
+        let mut paths = BTreeSet::from_iter(spec.reach().paths(within_application, within_host));
+        for stream in &spec.streams {
+            let (reach, is_best_effort) = (spec.reach_of(stream), stream.qos.reliability == Reliability::BestEffort);
+            let is_plain = self.needs_plain_type(lends(spec, stream, options));
+            if is_plain && self.data_sharing() > 0 && reach.within_application {
+                paths.insert(MessagePath::SharedMemory);
+            }
+            if self == Transport::Default && is_best_effort && !is_plain && reach.within_host {
+                paths.insert(MessagePath::Network);
+            }
         }
+        Vec::from_iter(paths)
     }
 
     pub(crate) fn words(self, plain: bool) -> &'static str {
@@ -65,9 +84,22 @@ impl Transport {
             Transport::SharedMemory => "shared memory",
             Transport::DataSharing => "data sharing (discovery over shared memory and udp)",
             Transport::Default if plain => "built-in: data sharing on one host, udp between hosts",
-            Transport::Default => "built-in: shared memory on one host, udp between hosts",
+            Transport::Default => "built-in: shared memory on one host, best effort over udp too; udp between hosts",
         }
     }
+}
+
+/// Loans take a type of one size, which recorded messages don't have, and data sharing, which with `block` would lose
+/// messages ([`accept`]) and which the library turns off under security: those are copied.
+pub(crate) fn can_lend(is_recorded: bool, qos: Qos) -> bool {
+    !is_recorded && !qos.blocks()
+}
+
+/// Whether messages of a stream are lent; requests and responses never are.
+fn lends(spec: &ApplicationSpec, stream: &StreamSpec, options: &Options) -> bool {
+    let are_requests = matches!(stream.pattern, PatternSpec::RequestResponse { .. });
+    let zero_copy = options.boolean("zero_copy") && spec.security.is_none();
+    zero_copy && !are_requests && can_lend(stream.recorded.is_some(), stream.qos)
 }
 
 /// Refuses what a transport can't carry.
@@ -116,4 +148,58 @@ pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Re
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use middlemark_contract::{Congestion, OptionValue};
+    use serde_json::json;
+
+    use super::*;
+    use crate::description;
+
+    /// The paths of `a`, whose subscriber is this application of this host.
+    fn paths(subscriber: &str, host: u8, reliability: Reliability, set: &[(&str, OptionValue)]) -> Vec<MessagePath> {
+        let end =
+            |application: &str, host: u8| json!({"application": application, "address": format!("10.0.0.{host}")});
+        let qos = Qos {
+            reliability,
+            congestion: Congestion::Drop,
+            ..Qos::RELIABLE
+        };
+        let spec = json!({
+            "contract_version": 3, "delivery": "own_thread", "application": "a", "address": "10.0.0.1", "interface": "lo",
+            "rendezvous": {"name": "t", "token": 1, "domain": 0, "first_port": 1, "ports": 1, "folder": "/"},
+            "services": [], "profile": "default", "options": {}, "clock_offset_ns": 0, "endpoints": [], "verify": false,
+            "streams": [{
+                "name": "s", "size_bytes": 64, "pattern": {"kind": "unthrottled", "approach_hz": 1.0, "messages": null},
+                "qos": qos, "publishers": [end("a", 1)], "subscribers": [end(subscriber, host)],
+            }],
+            "recording": {"samples": 1, "messages": 1, "late_after_ns": 1, "folder": "/"},
+            "placement": {"cpus": [], "scheduling": {"kind": "other"}, "spin_ns": 0},
+        });
+        let set: BTreeMap<_, _> = set
+            .iter()
+            .map(|(name, value)| ((*name).into(), value.clone()))
+            .collect();
+        let options = Options::resolve(&description::describe(), "default", &set).unwrap();
+        Transport::of(&options).paths(&serde_json::from_value(spec).unwrap(), &options)
+    }
+
+    #[test]
+    fn as_shipped_best_effort_takes_two_paths_on_one_host_and_every_other_stream_one() {
+        use MessagePath::{Network, Process, SharedMemory};
+        use Reliability::{BestEffort, Reliable};
+        let lent = [("zero_copy", OptionValue::Boolean(true))];
+        let udp = [("transport", OptionValue::Text("udp".into()))];
+        assert_eq!(paths("b", 1, BestEffort, &[]), [Network, SharedMemory]);
+        assert_eq!(paths("b", 1, Reliable, &[]), [SharedMemory]);
+        assert_eq!(paths("b", 2, BestEffort, &[]), [Network]);
+        assert_eq!(paths("b", 1, BestEffort, &lent), [SharedMemory]);
+        assert_eq!(paths("b", 1, BestEffort, &udp), [Network]);
+        assert_eq!(paths("a", 1, Reliable, &[]), [Process]);
+        assert_eq!(paths("a", 1, Reliable, &lent), [SharedMemory, Process]);
+    }
 }

@@ -6,7 +6,9 @@
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, channel};
 
-use middlemark_contract::{ApplicationCommand, ApplicationEvent, ApplicationSpec, ExpectedMessages, Refusal};
+use middlemark_contract::{
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, ExpectedMessages, InterfaceTraffic, Refusal, Resources,
+};
 
 use crate::clock;
 use crate::life::acceptance;
@@ -20,6 +22,7 @@ use crate::node::journal::Journal;
 use crate::options::Options;
 use crate::process::closing;
 use crate::process::inbox::{self, Note, Notes};
+use crate::process::path::Snapshot;
 use crate::process::placement;
 use crate::process::usage::{self, Reading, Subject};
 use crate::process::wire::{self, Line};
@@ -27,6 +30,11 @@ use crate::send::gate::Window;
 
 /// How long before the window its opening is read, so that reading does not fall into it.
 const READING_AHEAD_NS: i64 = 2_000_000;
+
+/// How long before the window begins it is looked at which paths messages take: as late as may be, as some middlewares
+/// take another one after their first messages. It ends so much earlier that nothing of it falls into the window.
+const LOOKING_AHEAD_NS: i64 = 60_000_000;
+const LOOKED_BEFORE_NS: i64 = 7_000_000;
 
 /// Runs one application from its spec on standard input to its end.
 pub(crate) fn run(middleware: &dyn Middleware) -> ExitCode {
@@ -137,8 +145,9 @@ impl Life<'_> {
         };
         running.open(Window::learned_of(started_ns, clock::now_ns(), begin_ns, end_ns));
         let mut tally = Tally::of(running.recorders.len());
+        let snapshot = self.look_ahead(running, begin_ns, &mut tally)?;
         let opening = self.open_window(begin_ns, &mut tally)?;
-        let (resources, path) = self.close_window(&opening, end_ns, tally)?;
+        let (resources, interfaces) = self.close_window(&opening, end_ns, tally)?;
         let (expected, until_ns) = match self.command("drain")? {
             ApplicationCommand::Drain { expected, until_ns } => (expected, until_ns as i64),
             ApplicationCommand::Stop => return Ok(()),
@@ -156,13 +165,25 @@ impl Life<'_> {
             subscribers,
             nodes,
             resources,
-            path,
+            path: snapshot.proof(interfaces),
             files,
         });
         match self.command("stop")? {
             ApplicationCommand::Stop => Ok(()),
             _ => Err(unexpected("stop")),
         }
+    }
+
+    /// What the application has when all have heard each other, and what is in force then; nothing of one that learns of its
+    /// window when it is about to begin.
+    fn look_ahead(&self, running: &mut Running, begin_ns: i64, tally: &mut Tally) -> Result<Snapshot, End> {
+        self.take_until(begin_ns - LOOKING_AHEAD_NS, tally)?;
+        let until_ns = begin_ns - LOOKED_BEFORE_NS;
+        if clock::now_ns() >= until_ns {
+            return Ok(Snapshot::missed());
+        }
+        running.restate();
+        Ok(Snapshot::taken(self.spec.rendezvous.token, until_ns))
     }
 
     fn open_window(&self, begin_ns: i64, tally: &mut Tally) -> Result<Reading, End> {
@@ -177,7 +198,7 @@ impl Life<'_> {
         opening: &Reading,
         end_ns: i64,
         mut tally: Tally,
-    ) -> Result<(middlemark_contract::Resources, middlemark_contract::PathProof), End> {
+    ) -> Result<(Resources, Option<Vec<InterfaceTraffic>>), End> {
         self.take_until(end_ns, &mut tally)?;
         let spent = Subject { child: None }
             .close(opening)

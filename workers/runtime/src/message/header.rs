@@ -18,6 +18,9 @@ pub(crate) const HEADER_BYTES: usize = middlemark_contract::SMALLEST_MESSAGE_BYT
 /// Where the sequence number stands.
 pub(crate) const SEQUENCE_AT: usize = 16;
 
+/// Where the token stands.
+pub(crate) const TOKEN_AT: usize = 20;
+
 /// Where the phase stands.
 pub(crate) const PHASE_AT: usize = 30;
 
@@ -65,8 +68,8 @@ impl Header {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0..8].copy_from_slice(&self.sent_ns.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.intended_ns.to_le_bytes());
-        bytes[SEQUENCE_AT..20].copy_from_slice(&self.sequence.to_le_bytes());
-        bytes[20..24].copy_from_slice(&self.token.to_le_bytes());
+        bytes[SEQUENCE_AT..TOKEN_AT].copy_from_slice(&self.sequence.to_le_bytes());
+        bytes[TOKEN_AT..24].copy_from_slice(&self.token.to_le_bytes());
         bytes[24..26].copy_from_slice(&self.channel.to_le_bytes());
         bytes[26..28].copy_from_slice(&self.publisher.to_le_bytes());
         bytes[28..30].copy_from_slice(&self.asker.to_le_bytes());
@@ -89,7 +92,7 @@ impl Header {
             sent_ns: i64::from_le_bytes(part(bytes, 0)),
             intended_ns: i64::from_le_bytes(part(bytes, 8)),
             sequence: u32::from_le_bytes(part(bytes, SEQUENCE_AT)),
-            token: u32::from_le_bytes(part(bytes, 20)),
+            token: u32::from_le_bytes(part(bytes, TOKEN_AT)),
             channel: u16::from_le_bytes(part(bytes, 24)),
             publisher: u16::from_le_bytes(part(bytes, 26)),
             asker: u16::from_le_bytes(part(bytes, 28)),

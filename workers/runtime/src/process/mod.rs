@@ -4,6 +4,7 @@
 
 pub(crate) mod closing;
 pub(crate) mod inbox;
+pub(crate) mod path;
 pub(crate) mod placement;
 pub mod system_package;
 pub(crate) mod udp_buffers;

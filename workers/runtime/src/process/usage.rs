@@ -1,12 +1,12 @@
-//! What a process spends and which path its messages take, read from the kernel before and after the window.
+//! What a process spends and what interfaces transmit, read from the kernel before and after the window.
 //!
 //! Two readings make a figure; nothing is sampled in between, so that the window is not disturbed.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-use middlemark_contract::{InterfaceTraffic, PathProof, Resources};
-use procfs::process::{MMapPath, Process};
+use middlemark_contract::{InterfaceTraffic, Resources};
+use procfs::process::Process;
 use procfs::{CurrentSI, KernelStats, ProcResult};
 
 use crate::clock;
@@ -22,7 +22,8 @@ pub(crate) struct Reading {
     minor_faults: u64,
     major_faults: u64,
     steal_ns: u64,
-    interfaces: BTreeMap<String, InterfaceTraffic>,
+    /// By name; none where its process can't read them.
+    interfaces: Option<BTreeMap<String, InterfaceTraffic>>,
 }
 
 /// Which processes a figure is of.
@@ -42,8 +43,8 @@ impl Subject {
         self.read()
     }
 
-    /// Closes the window: what was spent since `opening`.
-    pub(crate) fn close(self, opening: &Reading) -> ProcResult<(Resources, PathProof)> {
+    /// Closes the window: what was spent since `opening`, and what interfaces transmitted, where their counters can be read.
+    pub(crate) fn close(self, opening: &Reading) -> ProcResult<(Resources, Option<Vec<InterfaceTraffic>>)> {
         let now = self.read()?;
         let (mut peak_resident_bytes, mut resident_bytes) = (0, 0);
         for process in self.processes() {
@@ -63,11 +64,8 @@ impl Subject {
             major_faults: now.major_faults.saturating_sub(opening.major_faults),
             machine_steal_ns: now.steal_ns.saturating_sub(opening.steal_ns),
         };
-        let path = PathProof {
-            interfaces: traffic(&opening.interfaces, &now.interfaces),
-            shared_memory: shared_memory()?,
-        };
-        Ok((resources, path))
+        let counted = opening.interfaces.as_ref().zip(now.interfaces.as_ref());
+        Ok((resources, counted.map(|(before, now)| traffic(before, now))))
     }
 
     fn processes(self) -> impl Iterator<Item = i32> {
@@ -80,7 +78,7 @@ impl Subject {
         let mut reading = Reading {
             at_ns: clock::now_ns(),
             steal_ns: steal_ns()?,
-            interfaces: interfaces()?,
+            interfaces: interfaces().ok(),
             ..own_usage()
         };
         if let Some(child) = self.child {
@@ -132,7 +130,7 @@ fn own_usage() -> Reading {
         minor_faults: usage.ru_minflt as u64,
         major_faults: usage.ru_majflt as u64,
         steal_ns: 0,
-        interfaces: BTreeMap::new(),
+        interfaces: None,
     }
 }
 
@@ -175,22 +173,4 @@ fn traffic(
         })
         .filter(|traffic| traffic.sent_packets + traffic.received_packets > 0)
         .collect()
-}
-
-/// Shared memory that this process has mapped, by name, with its size.
-fn shared_memory() -> ProcResult<Vec<String>> {
-    let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
-    for map in Process::myself()?.maps()? {
-        let name = match &map.pathname {
-            MMapPath::Path(path) if path.starts_with("/dev/shm") => path.display().to_string(),
-            MMapPath::Path(path) if path.starts_with("/memfd:") => path.display().to_string(),
-            MMapPath::Vsys(_) => "System V segment".to_owned(),
-            _ => continue,
-        };
-        *sizes.entry(name).or_default() += map.address.1 - map.address.0;
-    }
-    Ok(sizes
-        .into_iter()
-        .map(|(name, bytes)| format!("{name} ({bytes} bytes)"))
-        .collect())
 }

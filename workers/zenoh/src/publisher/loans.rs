@@ -14,12 +14,15 @@ const POOL_EXTRA_BYTES: usize = 65_536;
 /// What Zenoh locks beside the pools: a segment of descriptors, 1.3 MB, in each process.
 const DESCRIPTORS_BYTES: usize = 2 << 20;
 
+/// Whether messages of a size are lent.
+pub(crate) fn are_lent(size_bytes: usize, options: &Options) -> bool {
+    options.boolean("zero_copy") && size_bytes >= options.integer("shared_memory_threshold_bytes") as usize
+}
+
 /// The size of each publisher's pool on a channel; none where its messages are moved to Zenoh instead.
 pub(crate) fn pool_bytes(channel: &Channel, options: &Options) -> Option<usize> {
-    let threshold_bytes = options.integer("shared_memory_threshold_bytes") as usize;
-    let loans = options.boolean("zero_copy") && channel.size_bytes >= threshold_bytes;
     let messages = options.integer("loan_messages") as usize;
-    loans.then(|| messages * channel.size_bytes.next_multiple_of(64) + POOL_EXTRA_BYTES)
+    are_lent(channel.size_bytes, options).then(|| messages * channel.size_bytes.next_multiple_of(64) + POOL_EXTRA_BYTES)
 }
 
 /// Whether a process that holds the pools of all publishers, as a subscriber of them does, may lock that much memory.

@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use middlemark_contract::{ApplicationEvent, ApplicationSpec, Effective, EndpointAddress, MessagePath, NodeOutput};
+use middlemark_contract::{ApplicationEvent, ApplicationSpec, Effective, NodeOutput};
 
 use crate::clock;
 use crate::life::counts;
@@ -42,6 +42,8 @@ pub(crate) struct Running {
     bells: Vec<Arc<Bell>>,
     pub(crate) recorders: Vec<counts::PublisherRecords>,
     gate: Arc<WindowGate>,
+    /// What was said last to be in force.
+    stated: Option<Effective>,
 }
 
 impl Running {
@@ -55,6 +57,7 @@ impl Running {
             bells: Vec::new(),
             recorders: Vec::new(),
             gate: Arc::new(WindowGate::of(publishers_of_trial(context.spec))),
+            stated: None,
         })
     }
 
@@ -78,8 +81,17 @@ impl Running {
         wire::say(&ApplicationEvent::Initialised {
             since_ns: clock::now_ns() as u64,
         });
-        wire::say(&ApplicationEvent::Effective(self.effective(spec)));
+        self.restate();
         Ok(())
+    }
+
+    /// Says what is in force, where that is not what was said last: some of it is only settled with a peer.
+    pub(crate) fn restate(&mut self) {
+        let effective = self.effective();
+        if self.stated.as_ref() != Some(&effective) {
+            wire::say(&ApplicationEvent::Effective(effective.clone()));
+            self.stated = Some(effective);
+        }
     }
 
     fn session(&mut self) -> &mut (dyn Session + 'static) {
@@ -117,11 +129,8 @@ impl Running {
     }
 
     /// What is really in force: what the session reads back, and what the kernel says of this process.
-    fn effective(&mut self, spec: &ApplicationSpec) -> Effective {
+    fn effective(&mut self) -> Effective {
         let mut effective = self.session().effective();
-        if stays_within_application(spec) {
-            effective.paths.push(MessagePath::Process);
-        }
         effective.settings.extend(udp_buffers::granted());
         effective.settings.extend(placement::granted(None));
         effective.settings.extend(self.publishing.shared());
@@ -207,14 +216,6 @@ fn sender(
         filling: Filling::default(),
         gate: Arc::clone(gate),
     }
-}
-
-/// Whether a stream has its publisher and its subscriber in this application.
-fn stays_within_application(spec: &ApplicationSpec) -> bool {
-    let own = |endpoints: &[EndpointAddress]| endpoints.iter().any(|each| each.application == spec.application);
-    spec.streams
-        .iter()
-        .any(|stream| own(&stream.publishers) && own(&stream.subscribers))
 }
 
 fn publishers_of_trial(spec: &ApplicationSpec) -> usize {

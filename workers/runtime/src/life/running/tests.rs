@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, ComputeSpec, Delivery, Description, Effective, Endpoint, EndpointAddress, PaceSpec, PatternSpec,
-    Placement, PortHolders, Recording, Refusal, Rendezvous, Role, Scheduling, ServiceSpec, StreamSpec,
+    CONTRACT_VERSION, ComputeSpec, Delivery, Description, Effective, Endpoint, EndpointAddress, MessagePath, PaceSpec,
+    PatternSpec, Placement, PortHolders, Recording, Refusal, Rendezvous, Role, Scheduling, ServiceSpec, StreamSpec,
 };
 
 use super::*;
