@@ -10,6 +10,7 @@ const PACKAGES: &str = "install the packages g++, libfastrtps-dev and libfastcdr
 fn main() {
     println!("cargo::rerun-if-env-changed={PREFIX}");
     println!("cargo::rerun-if-changed=shim");
+    println!("cargo::rerun-if-changed=tests");
     println!("cargo::rerun-if-changed=../dds/shim");
     if let Err(missing) = build() {
         println!("cargo::error={missing}");
@@ -34,7 +35,7 @@ fn build() -> Result<(), String> {
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_LIBRARY={library}");
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_ORIGIN=installed library, version {version} at build time");
     shim.file("shim/fastdds.cpp")
-        .file("shim/throwing.cpp")
+        .file("tests/throwing.cpp")
         .try_compile("middlemark_fastdds")
         .map_err(|_| format!("the shim does not compile against Fast DDS {version}"))?;
     println!("cargo::rustc-link-lib={library}");

@@ -140,7 +140,7 @@ mod tests {
     const SIZE_BYTES: usize = 64;
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    // `shim/throwing.cpp`.
+    // `tests/throwing.cpp`.
     unsafe extern "C" {
         fn mm_throw(context: *mut c_void, bytes: *const u8, size: usize);
         safe fn mm_thrown() -> u32;

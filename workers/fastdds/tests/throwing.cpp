@@ -1,6 +1,6 @@
 // A callback for a message that throws, for the tests of what a reader does then; nothing else refers to it, so that no worker
 // has it.
-#include "fastdds.h"
+#include "../shim/fastdds.h"
 
 #include <atomic>
 #include <stdexcept>
