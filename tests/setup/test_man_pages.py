@@ -32,7 +32,11 @@ def test_each_command_has_a_page_and_is_named_in_the_first_one(folder: Path) -> 
 def test_a_page_has_each_option_with_its_help_and_the_whole_first_sentence(folder: Path) -> None:
     page = text(folder / "middlemark-run.1")
     assert "middlemark-run - Run a suite: its trials in interleaved random order, then the report.\n" in page
-    for option, help_text in (("--resume", "Continue this run"), ("--through", "With --fleet: have"), ("--help", "")):
+    for option, help_text in (
+        ("--resume", "Continue this run"),
+        ("--through", "With --fleet: return blocks"),
+        ("--help", ""),
+    ):
         assert f"\\fB{option}" in page
         assert help_text in page
     assert "A shipped suite's name, or a file." in page

@@ -6,6 +6,7 @@ import pytest
 
 from middlemark.plan import Pair
 from middlemark.results.counts import MessagePath, PathProof, SocketProtocol
+from middlemark.results.record import ServiceConfiguration
 from middlemark.suite import Deployment, HostKind
 from path_builder import SUITE, Seen, StoredTrial, interface, segment, socket, stored_trial
 from shared_runs import SharedRuns
@@ -201,3 +202,11 @@ def test_what_could_not_be_looked_at_contradicts_nothing(
     for name in list(proofs)[whose]:
         proofs[name] = proofs[name].model_copy(update={unread: None, "unseen": (f"{unread}: not permitted",)})
     assert trial.problem(paths, proofs) == ""
+
+
+def test_sockets_may_be_those_of_a_service_that_routes_for_the_applications(trial: StoredTrial) -> None:
+    seen = Seen(13_000_000, sockets=(socket(SocketProtocol.LOCAL),)).of(trial)
+    routing = {"routing_0": ServiceConfiguration(version="1", settings={})}
+    routed = replace(trial, record=trial.record.model_copy(update={"services": routing}))
+    assert trial.problem((NETWORK,), seen).endswith("no application had a socket of TCP or UDP")
+    assert routed.problem((NETWORK,), seen) == ""

@@ -42,13 +42,14 @@ class AnotherTestbedEach:
 
     clock: Clock
 
-    async def measured(
-        self, _: Manifest, trials: Sequence[Trial], __: Mapping[str, int]
-    ) -> AsyncIterator[MeasuredBlock]:
+    async def measured(self, _: Manifest, trials: Sequence[Trial]) -> AsyncIterator[MeasuredBlock]:
         for trial in trials:
             self.clock.now_ns += BLOCK_NS
             records = [TrialRecord(trial=trial, outcome=Valid())]
             yield MeasuredBlock(f"bed{trial.block}", stored.Testbed(machine={}, build={}), records, BLOCK_NS, 1)
+
+    def repeated(self, _: Manifest, __: Sequence[Trial], ___: Mapping[str, int]) -> AsyncIterator[MeasuredBlock]:
+        raise AssertionError("no trial is disturbed")
 
     async def leave(self, _: Manifest, __: Sequence[Trial]) -> int:
         raise AssertionError("this front stays")
