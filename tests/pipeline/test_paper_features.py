@@ -31,7 +31,16 @@ def test_what_workers_accept_of_a_full_extent_takes_two_hours_at_most(name: str)
 @pytest.mark.skipif("zenoh" not in available_workers()[0], reason="there is no worker for Zenoh")
 def test_what_zenoh_refuses_of_its_paper_is_known_before_anything_is_run() -> None:
     planned = with_refusals(plan_paper(load_paper("zenoh-iiot-2025"), Extent.QUICK))
-    refused = planned.refused_in_words
+    refused = planned.refused_reasons
     assert refused.keys() == {"congestion"}
-    assert sum(refused["congestion"].values()) == 4
-    assert any("over UDP Zenoh sends nothing again" in reason for reason in refused["congestion"])
+    assert [each.n_experiments for each in refused["congestion"]] == [2, 2]
+    assert any("over UDP Zenoh sends nothing again" in each.reason for each in refused["congestion"])
+
+
+@pytest.mark.skipif("vsomeip" not in available_workers()[0], reason="there is no worker for vSomeIP")
+def test_what_differs_in_size_alone_is_told_once() -> None:
+    planned = with_refusals(plan_paper(load_paper("someip-dds-2018"), Extent.FULL))
+    (events,) = (each for each in planned.refused_reasons["external"] if each.middleware == "vsomeip")
+    assert (events.reason.partition(":")[0], events.n_experiments) == ("2 KiB to 512 KiB on 'ping_pong'", 9)
+    (methods,) = planned.refused_reasons["methods_external"]
+    assert (methods.reason.partition(":")[0], methods.n_experiments) == ("4 KiB to 512 KiB on 'method'", 5)

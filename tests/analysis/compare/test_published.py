@@ -64,10 +64,17 @@ def test_a_cell_without_a_value_of_ours_says_why(tmp_path: Path) -> None:
     found = compared(tmp_path, Extent.QUICK, Behaviour(), unable)
     assert [each.reason for each in found.pairs] == [
         "",
-        "too large by far",
+        "not applicable: too large by far",
         "not measured in this extent",
         "not measured in this extent",
     ]
+
+
+def test_a_cell_of_what_is_not_installed_says_so(tmp_path: Path) -> None:
+    paper = load_paper(str(stage_paper(tmp_path / "paper")))
+    found = compare_values(paper.values["latency"], [], not_installed={"other"})
+    reasons = {str(dict(each.published.selection.factors)["middleware"]): each.reason for each in found.pairs}
+    assert reasons == {"fake": "not measured in this extent", "other": "not applicable: not installed"}
 
 
 def test_the_coefficient_is_spearmans_and_its_interval_holds_the_truth() -> None:

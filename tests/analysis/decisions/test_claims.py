@@ -260,6 +260,17 @@ def test_what_is_not_applicable_is_no_part_of_a_claim_and_is_counted() -> None:
     assert (alone.judgement, len(alone.parts), alone.n_not_applicable) == (Judgement.UNDECIDED, 1, 0)
 
 
+def test_why_nothing_was_measured_is_told_with_the_reason_of_worker_or_trial() -> None:
+    refused = TrialOutcome("t0", 0, 1, "not_applicable", "4 MB: too large")
+    disturbed = TrialOutcome("t0", 0, 1, "invalid", "5 % of CPU time was stolen", "steal")
+    claim = parse_claim("median(latency)[middleware=one] < 1 s")
+    reasons = [
+        judge_claim(claim, [replace(found(EXPERIMENTS[0], {}), outcomes=(outcome,))]).parts[0].reason
+        for outcome in (refused, disturbed)
+    ]
+    assert reasons == ["not applicable: 4 MB: too large", "no valid trial (invalid: steal)"]
+
+
 def test_trials_without_a_common_block_are_compared_all_the_same() -> None:
     def apart(each: Experiment) -> ExperimentFindings:
         whole = found(each, {"median(latency)": [faster(each) * scale for scale in (0.98, 1.0, 1.02)]})

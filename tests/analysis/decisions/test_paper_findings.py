@@ -13,10 +13,11 @@ from middlemark.analysis.decisions.paper_findings import (
     judge_findings,
     unmeasured_claims,
 )
-from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
 from middlemark.analysis.run import analyse
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import expand
+from middlemark.report.papers.tables import came_to
 from middlemark.suite.papers import Extent, LoadedPaper, load_paper
 from run_builder import Behaviour, build_run
 from staged_paper import stage_paper
@@ -63,7 +64,7 @@ def test_what_was_not_run_or_no_claim_says_is_undecided_with_the_reason(paper: L
 def test_a_claim_about_what_is_not_installed_says_so(paper: LoadedPaper) -> None:
     first, second, _ = judge_findings(paper.paper.findings, {"messages": []}, {"other": "not installed"})
     assert first.judgement is Judgement.UNDECIDED
-    assert {each.reason for each in first.claims} == {"other: not installed"}
+    assert {each.reason for each in first.claims} == {"other is not installed"}
     assert {each.reason for each in second.claims} == {NOT_IN_EXTENT}
 
 
@@ -80,3 +81,25 @@ def test_an_explanation_is_judged_beside_its_finding(paper: LoadedPaper, tmp_pat
     assert quick.explained is not None
     assert (full.judgement, full.explained.judgement) == (Judgement.HOLDS, Judgement.HOLDS)
     assert (quick.judgement, quick.explained.judgement) == (Judgement.HOLDS, Judgement.UNDECIDED)
+
+
+def test_a_worker_that_is_there_and_unfit_is_named_with_the_reason(paper: LoadedPaper) -> None:
+    first, *_ = judge_findings(paper.paper.findings, {"messages": []}, {"other": "it speaks version 9 of the contract"})
+    assert {each.reason for each in first.claims} == {"other: it speaks version 9 of the contract"}
+
+
+def test_what_is_measured_otherwise_decides_nothing_of_its_finding(paper: LoadedPaper, tmp_path: Path) -> None:
+    first, *_ = judged(paper, tmp_path, Extent.FULL, {"fake": FAST, "other": SLOW})
+    assert (first.judgement, [each.judgement for each in first.otherwise]) == (Judgement.HOLDS, [Judgement.REFUTED])
+    assert first.otherwise[0].otherwise.how == "backwards"
+
+
+def test_experiments_that_are_not_applicable_are_counted_once_for_a_finding(paper: LoadedPaper) -> None:
+    """Those that are left out of a claim, and those that are all that it selects."""
+    refused = TrialOutcome("1", 1, 1, "not_applicable", "too large")
+    planned = expand(paper.suite("messages", Extent.FULL).suite, available=["fake", "other"])
+    measured = [ExperimentFindings(each, (refused,) if each.middleware == "fake" else (), {}, {}) for each in planned]
+    first, second, _ = judge_findings(paper.paper.findings, {"messages": measured})
+    assert (first.n_not_applicable, second.n_not_applicable) == (2, 1)
+    assert came_to(first) == "2 undecided of 2 (2 experiments not applicable)"
+    assert came_to(second) == "1 undecided of 1 (1 experiment not applicable)"

@@ -46,6 +46,7 @@ def test_the_page_says_what_holds_and_shows_each_claim(written: tuple[Reproduced
     assert page.count('<span class="judgement holds">') >= 2 + 3
     assert "A study with people would decide it." in page
     assert "Judged on trials that differ in this setting alone: <code>workload, radar in place of imu</code>" in page
+    assert 'Measured otherwise, backwards: Two in place of one. <span class="judgement refuted">refuted</span>' in page
 
 
 def test_the_page_needs_nothing_but_itself(written: tuple[ReproducedPaper, str]) -> None:
@@ -111,7 +112,7 @@ def test_findings_are_a_table_for_every_writer(written: tuple[ReproducedPaper, s
         ("3", "undecided"),
     ]
     assert [row[-2] for row in findings_table(reproduced.findings).lines] == [
-        "",
+        "backwards: refuted",
         "workload, radar in place of imu: holds",
         "",
     ]
@@ -126,6 +127,8 @@ def test_the_terminal_and_the_data_say_the_same(written: tuple[ReproducedPaper, 
     assert "suite elsewhere was not run" in out.getvalue()
     data = reproduced_data(reproduced)
     assert [each["judgement"] for each in data["findings"]] == ["holds", "holds", "undecided"]  # type: ignore[attr-defined]
+    assert [len(each["otherwise"]) for each in data["findings"]] == [1, 0, 0]  # type: ignore[attr-defined]
+    assert "backwards: refuted" in out.getvalue()
 
 
 def test_the_documentation_says_what_a_run_came_to(written: tuple[ReproducedPaper, str]) -> None:
@@ -139,6 +142,9 @@ def test_the_documentation_says_what_a_run_came_to(written: tuple[ReproducedPape
     assert "(page 3) **holds**" in page
     assert re.search(r"1. `median\(latency\)\[workload=imu\] < 1 s`: holds, \S", page)
     assert "`workload, radar in place of imu` (**holds**)" in page
+    assert "Measured otherwise, backwards: Two in place of one. (**refuted**)" in page
+    assert re.search(r"- `median\(latency\)\[middleware=other, workload=imu\] < .*`: refuted, \S", page)
+    assert "backwards: refuted" in index
     assert f"SHA-256 `{outcome.run_digest}`" in page
     assert "| 3         | undecided | Two is easier to use." in index
     assert "no verdict here" not in page + index
@@ -163,5 +169,12 @@ def test_a_verdict_stands_only_as_long_as_its_claims(written: tuple[ReproducedPa
     page, index = with_changed("claims: median(latency)[middleware=fake, workload=radar] < 1 s", "claims: no loss")
     assert "2 of 3 findings hold" in page
     assert "workload, radar in place of imu: not measured yet" in index
+    assert "backwards: refuted" in index
+    page, index = with_changed(
+        "claims: median(latency)[middleware=other, workload=imu]",
+        "claims: max(latency)[middleware=other, workload=imu]",
+    )
+    assert "2 of 3 findings hold" in page
+    assert "backwards: not measured yet" in index
     page, _ = with_changed("Nobody needs a second.", "A second is too long.")
     assert page.count("**holds**") == 3

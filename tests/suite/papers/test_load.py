@@ -131,6 +131,11 @@ def test_a_table_without_units_is_refused(folder: Path) -> None:
             "of `QoS` nothing can be checked",
         ),
         ("< 1 ms", "< 1 MB", "`1 MB` can't be a bound of median(latency)"),
+        (
+            "    claims: median",
+            "    otherwise: [{how: tuned, says: All, suite: message, claims: no loss}]\n    claims: median",
+            "the paper has no suite `message`",
+        ),
     ],
 )
 def test_a_mistake_in_a_finding_is_named_with_its_place(folder: Path, before: str, after: str, problem: str) -> None:

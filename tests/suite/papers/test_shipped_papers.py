@@ -80,7 +80,23 @@ def test_each_claim_has_a_part_that_the_full_extent_measures(loaded: LoadedPaper
             assert claim_parts(claim.statement, own, 0.95), (finding.finding, claim.text)
 
 
-def test_an_explanation_changes_one_option_alone(loaded: LoadedPaper) -> None:
+@pytest.mark.parametrize("extent", Extent)
+def test_each_claim_beside_a_finding_is_of_one_part_in_either_extent(loaded: LoadedPaper, extent: Extent) -> None:
+    for finding in loaded.paper.findings:
+        for beside in finding.beside:
+            own = without_results(experiments(loaded.paper.paper, beside.suite, extent))
+            for claim in beside.claims:
+                assert len(claim_parts(claim.statement, own, 0.95)) == 1, (finding.finding, claim.text)
+
+
+def test_every_paper_is_measured_with_tuned_middlewares_too(loaded: LoadedPaper) -> None:
+    """In a suite of its own, which some finding looks at."""
+    own = experiments(loaded.paper.paper, "tuned", Extent.FULL)
+    assert {each.profile for each in own} == {"tuned"}
+    assert any(each.suite == "tuned" for finding in loaded.paper.findings for each in finding.otherwise)
+
+
+def test_an_explanation_changes_one_factor_alone(loaded: LoadedPaper) -> None:
     explanations = [each.explained for each in loaded.paper.findings if each.explained]
     for each in explanations:
         own = experiments(loaded.paper.paper, each.suite, Extent.FULL)
@@ -92,7 +108,7 @@ def test_an_explanation_changes_one_option_alone(loaded: LoadedPaper) -> None:
         assert [len(side) for side in sides] == [1, 1], each.setting
         ((one,), (other,)) = sides
         (changed,) = (name for name in one if one[name] != other[name])
-        assert changed == f"option.{each.setting.partition(',')[0]}"
+        assert changed.removeprefix("option.") == each.setting.partition(",")[0]
 
 
 def test_the_automotive_evaluation_has_all_its_cells() -> None:
@@ -133,11 +149,20 @@ def test_the_evaluation_of_containers_has_three_deployments_of_every_cell() -> N
 def test_the_evaluation_of_someip_has_its_sizes_and_loads() -> None:
     sizes = {
         each: len(experiments("someip-dds-2018", each, Extent.FULL))
-        for each in ("internal", "external", "stress_internal", "stress_external")
+        for each in (
+            "internal",
+            "external",
+            "stress_internal",
+            "stress_external",
+            "methods_internal",
+            "methods_external",
+        )
     }
     assert sizes == {
         "internal": 14 * 5,
         "external": 14 * 7,
+        "methods_internal": 8 * 5,
+        "methods_external": 8 * 6,
         "stress_internal": 11 * 4 * 4,
         "stress_external": 11 * 7 * 5,
     }

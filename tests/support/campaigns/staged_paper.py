@@ -22,6 +22,11 @@ findings:
     claims:
       - median(latency)[middleware=fake, workload=imu] < median(latency)[middleware=other, workload=imu]
       - median(latency)[middleware=fake, workload=radar] < median(latency)[middleware=other, workload=radar]
+    otherwise:
+      - how: backwards
+        says: Two in place of one.
+        suite: messages
+        claims: median(latency)[middleware=other, workload=imu] < median(latency)[middleware=fake, workload=imu]
   - finding: 2
     says: Nobody needs a second.
     source: page 3

@@ -8,7 +8,7 @@ Spearman's coefficient with the interval of Bonett and Wright (Psychometrika 65,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -23,6 +23,7 @@ from middlemark.suite.papers import PublishedValue
 
 FEWEST_CELLS = 5
 """Below, the interval of a coefficient says nothing."""
+NOT_INSTALLED = "not applicable: not installed"
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,10 @@ def compare_values(
     values: Iterable[PublishedValue],
     experiments: Sequence[ExperimentFindings],
     series: tuple[str, ...] = ("middleware",),
+    not_installed: Container[str] = (),
 ) -> PaperComparison:
-    """Sets every published value against the experiment that it selects."""
-    pairs = tuple(replace(_pair(value, experiments), series=series) for value in values)
+    """Sets every published value against the experiment that it selects, of middlewares that are installed."""
+    pairs = tuple(replace(_pair(value, experiments, not_installed), series=series) for value in values)
     metrics = {pair.metric.name: pair.metric for pair in pairs}
     correlations = tuple(rank_correlation(metric, _known(pairs, name)) for name, metric in metrics.items())
     return PaperComparison(pairs, tuple(_ratios(pairs)), correlations)
@@ -124,10 +126,13 @@ def _known(pairs: Iterable[Pair], metric: str) -> list[tuple[float, float]]:
     return [pair.values for pair in pairs if pair.metric.name == metric and pair.values is not None]
 
 
-def _pair(value: PublishedValue, experiments: Sequence[ExperimentFindings]) -> Pair:
+def _pair(value: PublishedValue, experiments: Sequence[ExperimentFindings], not_installed: Container[str]) -> Pair:
     selected = [candidate for candidate in experiments if is_selected(candidate.experiment, value.selection)]
-    if len(selected) != 1:
-        return Pair(value, None, None, "not measured in this extent" if not selected else "of several experiments")
+    if not selected:
+        is_absent = dict(value.selection.factors).get("middleware", "") in not_installed
+        return Pair(value, None, None, NOT_INSTALLED if is_absent else "not measured in this extent")
+    if len(selected) > 1:
+        return Pair(value, None, None, "of several experiments")
     measured = selected[0]
     names = [
         flow.name for flow in (measured.experiment.chains if value.metric.of_chain else measured.experiment.streams)
@@ -136,7 +141,7 @@ def _pair(value: PublishedValue, experiments: Sequence[ExperimentFindings]) -> P
     estimate = next((measured.estimates[key] for key in keys if key in measured.estimates), None)
     if estimate is not None and estimate.value is not None:
         return Pair(value, measured, estimate, "")
-    return Pair(value, measured, None, measured.not_applicable or measured.why_missing(keys[0]))
+    return Pair(value, measured, None, measured.why_missing(keys[0]))
 
 
 def _ratios(pairs: Sequence[Pair]) -> Iterable[Ratio]:

@@ -136,8 +136,13 @@ class JudgedClaim:
     """Why it is undecided, where no part gives the reason."""
     side: Side | None = None
     """The side that it is judged for; None where the run has no two sides, or the claim names the side itself."""
-    n_not_applicable: int = 0
-    """How many of the experiments that it selects are not applicable, and so no part of it."""
+    not_applicable: tuple[str, ...] = ()
+    """The ids of experiments that it selects and that are not applicable, and so no part of it."""
+
+    @property
+    def n_not_applicable(self) -> int:
+        """How many they are."""
+        return len(self.not_applicable)
 
     def count(self, judgement: Judgement) -> int:
         """How many of its parts have this judgement."""
@@ -173,12 +178,13 @@ def judge_claim(claim: Claim, experiments: Sequence[ExperimentFindings], *, n_pa
     judged = _judge_parts(claim, experiments, n_parts)
     left_out = [candidate for candidate in experiments if candidate.not_applicable is not None]
     judged_ones = {subject.experiment.id for part in judged.parts for subject in part.subjects}
-    n_left_out = sum(
-        candidate.experiment.id not in judged_ones
-        and any(is_selected(candidate.experiment, selection) for selection in claim.selections)
+    not_applicable = tuple(
+        candidate.experiment.id
         for candidate in left_out
+        if candidate.experiment.id not in judged_ones
+        and any(is_selected(candidate.experiment, selection) for selection in claim.selections)
     )
-    return replace(judged, n_not_applicable=n_left_out)
+    return replace(judged, not_applicable=not_applicable)
 
 
 def _judge_parts(claim: Claim, experiments: Sequence[ExperimentFindings], n_parts: int | None) -> JudgedClaim:

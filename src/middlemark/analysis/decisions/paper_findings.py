@@ -22,7 +22,7 @@ from middlemark.plan import Experiment
 from middlemark.results.manifest import Reproduction
 from middlemark.results.run_folder import ReproductionFolder
 from middlemark.suite.claims.claim import Claim
-from middlemark.suite.papers import Explanation, Finding, Paper
+from middlemark.suite.papers import Explanation, Finding, Otherwise, Paper
 
 NOT_RUN = "its suite was not run"
 NO_CLAIM = "it can't be written as a claim"
@@ -42,6 +42,13 @@ class JudgedClaims:
         """How many of its claims have this judgement."""
         return Counter(claim.judgement for claim in self.claims)[judgement]
 
+    @property
+    def n_not_applicable(self) -> int:
+        """How many of the experiments that they select are not applicable, each counted once."""
+        left_out = {name for claim in self.claims for name in claim.not_applicable}
+        judged = (subject for claim in self.claims for part in claim.parts for subject in part.subjects)
+        return len(left_out | {subject.experiment.id for subject in judged if subject.not_applicable is not None})
+
 
 @dataclass(frozen=True)
 class JudgedExplanation(JudgedClaims):
@@ -51,11 +58,19 @@ class JudgedExplanation(JudgedClaims):
 
 
 @dataclass(frozen=True)
+class JudgedOtherwise(JudgedClaims):
+    """Whether a finding is found in experiments that the paper did not make."""
+
+    otherwise: Otherwise = field(kw_only=True)
+
+
+@dataclass(frozen=True)
 class JudgedFinding(JudgedClaims):
     """A finding with its judgement."""
 
     finding: Finding = field(kw_only=True)
     explained: JudgedExplanation | None = None
+    otherwise: tuple[JudgedOtherwise, ...] = ()
 
 
 def judge_findings(
@@ -70,11 +85,14 @@ def judge_findings(
 def _judge(
     finding: Finding, measured: Mapping[str, Sequence[ExperimentFindings]], not_installed: Mapping[str, str]
 ) -> JudgedFinding:
+    judged = JudgedClaims(Judgement.UNDECIDED, (), NO_CLAIM)
+    if finding.claims is not None and finding.suite is not None:
+        judged = _judge_together(finding.claims, measured.get(finding.suite), not_installed)
     explained = _judge_explanation(finding.explained, measured, not_installed) if finding.explained else None
-    if finding.claims is None or finding.suite is None:
-        return JudgedFinding(Judgement.UNDECIDED, (), NO_CLAIM, finding=finding, explained=explained)
-    judged = _judge_together(finding.claims, measured.get(finding.suite), not_installed)
-    return JudgedFinding(judged.judgement, judged.claims, judged.reason, finding=finding, explained=explained)
+    otherwise = tuple(_judge_otherwise(other, measured, not_installed) for other in finding.otherwise)
+    return JudgedFinding(
+        judged.judgement, judged.claims, judged.reason, finding=finding, explained=explained, otherwise=otherwise
+    )
 
 
 def _judge_explanation(
@@ -82,6 +100,13 @@ def _judge_explanation(
 ) -> JudgedExplanation:
     judged = _judge_together(explanation.claims, measured.get(explanation.suite), not_installed)
     return JudgedExplanation(judged.judgement, judged.claims, judged.reason, explanation=explanation)
+
+
+def _judge_otherwise(
+    otherwise: Otherwise, measured: Mapping[str, Sequence[ExperimentFindings]], not_installed: Mapping[str, str]
+) -> JudgedOtherwise:
+    judged = _judge_together(otherwise.claims, measured.get(otherwise.suite), not_installed)
+    return JudgedOtherwise(judged.judgement, judged.claims, judged.reason, otherwise=otherwise)
 
 
 def _judge_together(
@@ -103,8 +128,13 @@ def _with_absent(judged: JudgedClaim, not_installed: Mapping[str, str]) -> Judge
     if judged.parts:
         return judged
     named = {dict(selection.factors).get("middleware", "") for selection in judged.claim.selections}
-    absent = [f"{name}: {reason}" for name, reason in not_installed.items() if name in named]
+    absent = [_absent(name, reason) for name, reason in not_installed.items() if name in named]
     return replace(judged, reason="; ".join(absent) or NOT_IN_EXTENT)
+
+
+def _absent(name: str, reason: str) -> str:
+    """In short, as the page says once what is missing and how to mend it."""
+    return f"{name} is not installed" if "not installed" in reason else f"{name}: {reason}"
 
 
 def unmeasured_claims(finding: Finding, experiments: Sequence[Experiment]) -> int:
@@ -151,7 +181,9 @@ def analyse_paper(folder: ReproductionFolder) -> ReproducedPaper:
         runs=runs,
         findings=judge_findings(loaded.paper.findings, measured, reproduction.not_installed),
         comparisons={
-            table.table: compare_values(loaded.values[table.table], measured[table.suite], table.series)
+            table.table: compare_values(
+                loaded.values[table.table], measured[table.suite], table.series, reproduction.not_installed
+            )
             for table in loaded.paper.tables
             if table.suite in measured
         },

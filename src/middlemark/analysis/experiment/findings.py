@@ -253,10 +253,11 @@ class ExperimentFindings:
 
     def why_missing(self, key: Key) -> str:
         """Why there is no value of a metric in any trial."""
+        if self.not_applicable is not None:
+            return f"not applicable: {self.not_applicable}"
         if not self.n_valid:
-            return (
-                f"no valid trial ({', '.join(sorted({outcome.kind for outcome in self.outcomes})) or 'none was run'})"
-            )
+            endings = sorted({": ".join(filter(None, (outcome.kind, outcome.reason))) for outcome in self.outcomes})
+            return f"no valid trial ({', '.join(endings) or 'none was run'})"
         estimate = self.estimates.get(key)
         if estimate is None:
             return "not measured"

@@ -6,13 +6,13 @@ A suite of which nothing is installed is not run, with the reason. Each of the o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from middlemark.analysis.experiment.refused import Refused, refused_once
 from middlemark.campaign.campaign import resume_run, run_new
 from middlemark.campaign.order import Order, available_workers, left_out_of, order_suite
 from middlemark.campaign.papers.refusals import refusals
@@ -72,15 +72,13 @@ class PlannedPaper:
         return tuple(experiment for experiment in self.experiments(suite) if experiment.id not in refused)
 
     @property
-    def refused_in_words(self) -> dict[str, dict[str, int]]:
-        """By suite: why experiments are refused, and how many are."""
+    def refused_reasons(self) -> dict[str, tuple[Refused, ...]]:
+        """By suite: each reason for which experiments are refused, once."""
         return {
-            suite: dict(
-                Counter(
-                    f"{experiment.middleware}: {refused[experiment.id].detail}"
-                    for experiment in self.experiments(suite)
-                    if experiment.id in refused
-                )
+            suite: refused_once(
+                (experiment, refused[experiment.id].reason)
+                for experiment in self.experiments(suite)
+                if experiment.id in refused
             )
             for suite, refused in self.refused.items()
             if refused

@@ -119,7 +119,10 @@ def _plan_data(
         "not_run": dict(planned.not_run),
         "left_out": _left_out(planned),
         "not_possible_here": dict(missing),
-        "refused": planned.refused_in_words,
+        "refused": {
+            suite: {f"{reason.middleware}: {reason.reason}": reason.n_experiments for reason in refused}
+            for suite, refused in planned.refused_reasons.items()
+        },
         "claims_not_measured": {str(number): n for number, n in open_claims.items()},
     }
 
@@ -130,7 +133,6 @@ def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_clai
     from rich.text import Text
 
     from middlemark.report.elements.plain_text import Screen
-    from middlemark.suite.yaml.quantity import plural
 
     console = Screen()
     table = Table(title=f"{planned.paper.paper.title}, {planned.extent}", title_justify="left", box=box.SIMPLE_HEAD)
@@ -145,9 +147,9 @@ def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_clai
     )
     for part, reason in {**planned.not_installed, **planned.not_run, **_left_out(planned), **missing}.items():
         console.print(Text(f"not here: {part}: {reason}", "yellow"))
-    for suite, reasons in planned.refused_in_words.items():
-        for reason, n_refused in reasons.items():
-            console.print(Text(f"not applicable: {plural(n_refused, 'experiment')} of {suite}: {reason}", "yellow"))
+    for suite, refused in planned.refused_reasons.items():
+        for reason in refused:
+            console.print(Text(f"not applicable: {suite}, {reason}", "yellow"))
     for finding in planned.paper.paper.findings:
         n = open_claims[finding.finding]
         if finding.claims is None:

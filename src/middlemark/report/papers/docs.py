@@ -15,10 +15,11 @@ from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.tables import Table, named, sentences, table, values
 from middlemark.report.output.figures import as_markdown
 from middlemark.report.papers.outcome import FindingOutcome, PaperOutcome, standing
-from middlemark.report.papers.tables import WHY, equipment_table, features_table, headline
+from middlemark.report.papers.tables import BESIDE, WHY, equipment_table, features_table, headline
 from middlemark.suite.papers import Finding, LoadedPaper, Paper
 from middlemark.suite.yaml.quantity import plural
 
+NOT_MEASURED = "not measured yet"
 NO_OUTCOME = "No run of the maintainers is published yet, so that the findings have no verdict here."
 
 
@@ -97,26 +98,26 @@ def findings_of(paper: Paper, outcome: PaperOutcome | None) -> Table:
         ]
         return table("Findings", columns, with_claims)
     judged = _by_number(outcome)
-    explained = (sentences("explained by"),) if any(finding.explained for finding in paper.findings) else ()
-    columns = (*named("finding", "verdict"), sentences("says"), *values("claims"), *explained, sentences(WHY))
-    rows = [_row(finding, judged.get(finding.finding), with_explanation=bool(explained)) for finding in paper.findings]
-    return table("Findings", columns, rows)
+    columns = (*named("finding", "verdict"), sentences("says"), *values("claims"), sentences(BESIDE), sentences(WHY))
+    return table("Findings", columns, [_row(finding, judged.get(finding.finding)) for finding in paper.findings])
 
 
-def _row(finding: Finding, judged: FindingOutcome | None, *, with_explanation: bool) -> tuple[str, ...]:
-    explained = (_explained(finding, judged),) if with_explanation else ()
+def _row(finding: Finding, judged: FindingOutcome | None) -> tuple[str, ...]:
+    beside = _beside(finding, judged)
     if judged is None:
-        return (str(finding.finding), ABSENT, finding.says, ABSENT, *explained, "")
+        return (str(finding.finding), ABSENT, finding.says, ABSENT, beside, "")
     why = judged.why.replace("`", "")  # a table's text has no code: its marks would be shown as they are
-    return (str(finding.finding), judged.judgement.value, finding.says, judged.came_to, *explained, why)
+    return (str(finding.finding), judged.judgement.value, finding.says, judged.came_to, beside, why)
 
 
-def _explained(finding: Finding, judged: FindingOutcome | None) -> str:
-    """The setting that it comes from, and whether that was found to be so."""
+def _beside(finding: Finding, judged: FindingOutcome | None) -> str:
+    """The setting that it comes from, and how else it was looked for, with what was found."""
+    judgements = {other.how: other.judgement.value for other in judged.otherwise} if judged else {}
+    words = [f"{other.how}: {judgements.get(other.how, NOT_MEASURED)}" for other in finding.otherwise]
     if finding.explained is None:
-        return ""
-    judgement = judged.explained.judgement if judged and judged.explained else "not measured yet"
-    return f"{finding.explained.setting}: {judgement}"
+        return "; ".join(words)
+    explained = judged.explained.judgement.value if judged and judged.explained else NOT_MEASURED
+    return "; ".join([f"{finding.explained.setting}: {explained}", *words])
 
 
 def _in_short(paper: Paper, outcome: PaperOutcome) -> str:

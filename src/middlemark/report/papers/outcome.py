@@ -6,15 +6,15 @@ the digest of its basis, so that it stands for a finding only as long as that is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from middlemark.analysis.decisions.paper_findings import JudgedClaims, ReproducedPaper
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.claims import Line, claims_shown
-from middlemark.report.papers.tables import came_to, why
+from middlemark.report.papers.tables import came_to, refused, why
 from middlemark.results.digest import folder_digest
 from middlemark.suite import Model
-from middlemark.suite.papers import Extent, LoadedPaper
+from middlemark.suite.papers import Extent, Finding, LoadedPaper
 
 _NO_LIBRARY = "none"
 """What a baseline on the kernel alone says of its library."""
@@ -38,6 +38,12 @@ class ClaimsOutcome(Model):
     """None where its suite was not run."""
 
 
+class OtherwiseOutcome(ClaimsOutcome):
+    """What a finding came to in experiments that the paper did not make."""
+
+    how: str
+
+
 class FindingOutcome(ClaimsOutcome):
     """A finding as it was judged."""
 
@@ -47,6 +53,7 @@ class FindingOutcome(ClaimsOutcome):
     """What refutes it, or why it is undecided."""
     explained: ClaimsOutcome | None = None
     """Whether its explanation holds, where it has one."""
+    otherwise: tuple[OtherwiseOutcome, ...] = ()
 
 
 class Agreement(Model):
@@ -103,23 +110,20 @@ def outcome_of(reproduced: ReproducedPaper) -> PaperOutcome:
         findings=tuple(_findings(reproduced, reproduction.paper)),
         agreement=tuple(_agreement(reproduced, reproduction.paper)),
         not_installed=dict(reproduction.not_installed),
-        not_applicable=tuple(dict.fromkeys(_refusals(reproduced))),
+        not_applicable=tuple(_refusals(reproduced)),
     )
 
 
 def standing(outcome: PaperOutcome, loaded: LoadedPaper) -> PaperOutcome:
     """What of it is of the paper as it is now: judgements of the same claims on the same experiments, and no others."""
     extent = outcome.extent
-    findings = loaded.paper.findings
-    bases = {finding.finding: loaded.basis(finding, extent) for finding in findings}
-    explanations = {
-        finding.finding: loaded.basis(finding.explained, extent) for finding in findings if finding.explained
-    }
+    by_number = {finding.finding: finding for finding in loaded.paper.findings}
+    bases = {number: loaded.basis(finding, extent) for number, finding in by_number.items()}
     of_values = {table.table: loaded.basis_of_values(table, extent) for table in loaded.paper.tables}
     return outcome.model_copy(
         update={
             "findings": tuple(
-                _with_standing_explanation(finding, explanations.get(finding.finding))
+                _with_what_stands_beside(finding, _bases_beside(by_number[finding.finding], loaded, extent))
                 for finding in outcome.findings
                 if finding.basis == bases.get(finding.finding)
             ),
@@ -130,9 +134,17 @@ def standing(outcome: PaperOutcome, loaded: LoadedPaper) -> PaperOutcome:
     )
 
 
-def _with_standing_explanation(finding: FindingOutcome, basis: str | None) -> FindingOutcome:
-    stands = finding.explained is not None and finding.explained.basis == basis
-    return finding if stands else finding.model_copy(update={"explained": None})
+def _bases_beside(finding: Finding, loaded: LoadedPaper, extent: Extent) -> Mapping[str | None, str]:
+    """Of its explanation, under None, and by how it is found otherwise: the digests of what those depend on."""
+    explained = {None: loaded.basis(finding.explained, extent)} if finding.explained else {}
+    return explained | {otherwise.how: loaded.basis(otherwise, extent) for otherwise in finding.otherwise}
+
+
+def _with_what_stands_beside(finding: FindingOutcome, bases: Mapping[str | None, str]) -> FindingOutcome:
+    explained = finding.explained
+    stands = explained is not None and explained.basis == bases.get(None)
+    otherwise = tuple(other for other in finding.otherwise if other.basis == bases.get(other.how))
+    return finding.model_copy(update={"explained": explained if stands else None, "otherwise": otherwise})
 
 
 def _findings(reproduced: ReproducedPaper, loaded: LoadedPaper) -> Iterable[FindingOutcome]:
@@ -145,6 +157,12 @@ def _findings(reproduced: ReproducedPaper, loaded: LoadedPaper) -> Iterable[Find
             came_to=came_to(judged),
             why=why(judged),
             explained=_outcome(explained, loaded.basis(explained.explanation, extent)) if explained else None,
+            otherwise=tuple(
+                OtherwiseOutcome(
+                    **_outcome(other, loaded.basis(other.otherwise, extent)).model_dump(), how=other.otherwise.how
+                )
+                for other in judged.otherwise
+            ),
         )
 
 
@@ -198,8 +216,4 @@ def _libraries(reproduced: ReproducedPaper) -> dict[str, str]:
 
 def _refusals(reproduced: ReproducedPaper) -> Iterable[str]:
     for suite, run in reproduced.runs.items():
-        yield from (
-            f"{suite}, {experiment.experiment.middleware}: {experiment.not_applicable}"
-            for experiment in run.experiments
-            if experiment.not_applicable
-        )
+        yield from (f"{suite}, {reason}" for reason in refused(run))

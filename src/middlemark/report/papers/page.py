@@ -15,7 +15,12 @@ import altair as alt
 from markupsafe import Markup
 
 from middlemark.analysis.compare.published import Correlation, Pair, PaperComparison
-from middlemark.analysis.decisions.paper_findings import JudgedExplanation, ReproducedPaper, analyse_paper
+from middlemark.analysis.decisions.paper_findings import (
+    JudgedExplanation,
+    JudgedOtherwise,
+    ReproducedPaper,
+    analyse_paper,
+)
 from middlemark.installation import VERSION
 from middlemark.report.conclusions.claims import READING, ClaimShown, claims_shown
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale, short
@@ -56,6 +61,16 @@ class ExplanationShown:
 
 
 @dataclass(frozen=True)
+class OtherwiseShown:
+    """What a finding came to in experiments that the paper did not make, on the page."""
+
+    how: str
+    says: str
+    judgement: str
+    claims: tuple[ClaimShown, ...]
+
+
+@dataclass(frozen=True)
 class FindingShown:
     """A finding on the page."""
 
@@ -66,6 +81,7 @@ class FindingShown:
     claims: tuple[ClaimShown, ...]
     open: str
     explained: ExplanationShown | None
+    otherwise: tuple[OtherwiseShown, ...]
 
 
 @dataclass(frozen=True)
@@ -124,6 +140,7 @@ def findings_shown(reproduced: ReproducedPaper) -> tuple[FindingShown, ...]:
             tuple(claims_shown(finding.claims)),
             what_decides(finding),
             _explanation_shown(finding.explained) if finding.explained else None,
+            tuple(map(_otherwise_shown, finding.otherwise)),
         )
         for finding in reproduced.findings
     )
@@ -133,6 +150,11 @@ def _explanation_shown(judged: JudgedExplanation) -> ExplanationShown:
     explanation = judged.explanation
     claims = tuple(claims_shown(judged.claims))
     return ExplanationShown(explanation.setting, explanation.says, judged.judgement.value, claims)
+
+
+def _otherwise_shown(judged: JudgedOtherwise) -> OtherwiseShown:
+    otherwise = judged.otherwise
+    return OtherwiseShown(otherwise.how, otherwise.says, judged.judgement.value, tuple(claims_shown(judged.claims)))
 
 
 def comparisons_shown(reproduced: ReproducedPaper) -> tuple[ComparisonShown, ...]:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from middlemark.analysis.compare.published import Pair, PaperComparison, Ratio, by_group
 from middlemark.analysis.decisions.paper_findings import JudgedFinding, ReproducedPaper
+from middlemark.analysis.experiment.refused import Refused, refused_once
+from middlemark.analysis.run import RunFindings
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.claims import claims_shown
 from middlemark.report.conclusions.comparison import UNITS
@@ -23,6 +25,7 @@ from middlemark.suite.yaml.quantity import plural
 
 NO_COMMUNICATION = "nothing received"
 WHY = "what refutes it, or why it is undecided"
+BESIDE = "explained by, measured otherwise"
 BOTH_SIDES = "the interval has values that agree with the claim and values that don't: run more trials"
 FINDINGS = (
     "A finding holds where every part of its claims does, is refuted where one part is at a level that excludes chance "
@@ -34,14 +37,14 @@ Group = tuple[tuple[str, str], ...]
 def findings_table(findings: Sequence[JudgedFinding]) -> Table:
     """Every finding with its verdict."""
     columns = (*named("finding", "verdict"), sentences("what the paper says"), *values("claims"))
-    columns += (sentences("explained by"), sentences(WHY))
+    columns += (sentences(BESIDE), sentences(WHY))
     rows = [
         (
             str(finding.finding.finding),
             finding.judgement.value,
             finding.finding.says,
             came_to(finding),
-            explained_by(finding),
+            beside(finding),
             why(finding),
         )
         for finding in findings
@@ -49,19 +52,21 @@ def findings_table(findings: Sequence[JudgedFinding]) -> Table:
     return table("Findings", columns, rows, FINDINGS)
 
 
-def explained_by(finding: JudgedFinding) -> str:
-    """The one setting that it comes from, and whether its experiments show that; empty where there is none."""
-    explained = finding.explained
-    return f"{explained.explanation.setting}: {explained.judgement.value}" if explained else ""
+def beside(finding: JudgedFinding) -> str:
+    """The one setting that it comes from, and what was found otherwise, each with its judgement; empty without any."""
+    explained = [f"{finding.explained.explanation.setting}: {finding.explained.judgement}"] if finding.explained else []
+    return "; ".join([*explained, *(f"{other.otherwise.how}: {other.judgement}" for other in finding.otherwise)])
 
 
 def came_to(finding: JudgedFinding) -> str:
-    """`3 hold, 1 undecided of 4`."""
+    """`3 hold, 1 undecided of 4 (2 experiments not applicable)`."""
     if not finding.claims:
         return ABSENT
     words = {Judgement.HOLDS: "hold", Judgement.REFUTED: "refuted", Judgement.UNDECIDED: "undecided"}
     counts = [f"{finding.count(judgement)} {word}" for judgement, word in words.items() if finding.count(judgement)]
-    return f"{', '.join(counts)} of {len(finding.claims)}"
+    n = finding.n_not_applicable
+    left_out = f" ({plural(n, 'experiment')} not applicable)" if n else ""
+    return f"{', '.join(counts)} of {len(finding.claims)}{left_out}"
 
 
 def why(finding: JudgedFinding) -> str:
@@ -131,17 +136,19 @@ def suites_table(reproduced: ReproducedPaper) -> Table:
             reason = reproduced.reproduction.not_run.get(suite.suite, "not begun")
             rows.append((Cell(suite.suite), *(Cell(None) for _ in range(4)), Cell(reason)))
             continue
-        reasons = dict.fromkeys(
-            f"{candidate.experiment.middleware}: {candidate.not_applicable}"
-            for candidate in run.experiments
-            if candidate.not_applicable
-        )
+        reasons = dict.fromkeys(map(str, refused(run)))
         numbers = (len(run.experiments), run.n_trials, len(run.missing))
         left_out = reproduced.reproduction.left_out.get(suite.suite, {})
         reasons |= dict.fromkeys(f"{topology}: {reason}" for topology, reason in left_out.items())
         link = Cell("report", link=f"{suite.suite}/report.html")
         rows.append((Cell(suite.suite), link, *(Cell(float(number)) for number in numbers), Cell("; ".join(reasons))))
     return table("Suites", columns, rows)
+
+
+def refused(run: RunFindings) -> tuple[Refused, ...]:
+    """What workers refused of a suite, each reason once."""
+    refusals = ((candidate.experiment, candidate.not_applicable) for candidate in run.experiments)
+    return refused_once((experiment, reason) for experiment, reason in refusals if reason)
 
 
 def value_tables(title: str, compared: PaperComparison) -> tuple[Table, ...]:

@@ -8,26 +8,26 @@ from rich.console import Console
 from rich.text import Text
 
 from middlemark.analysis.compare.published import Correlation
-from middlemark.analysis.decisions.paper_findings import JudgedExplanation, ReproducedPaper
+from middlemark.analysis.decisions.paper_findings import JudgedExplanation, JudgedOtherwise, ReproducedPaper
 from middlemark.report.conclusions.claims import STYLES, as_data
 from middlemark.report.conclusions.comparison import json_values
 from middlemark.report.elements.terminal_tables import grid
-from middlemark.report.papers.tables import agreement_words, came_to, explained_by, headline, what_decides, why
+from middlemark.report.papers.tables import BESIDE, agreement_words, beside, came_to, headline, what_decides, why
 from middlemark.results.manifest import Reproduction
 from middlemark.suite.yaml.quantity import plural
 
 
 def print_paper(reproduced: ReproducedPaper, console: Console) -> None:
     """A line a finding, and how far the values agree."""
-    explained = ("explained by",) if any(finding.explained for finding in reproduced.findings) else ()
-    rows = grid("", "", "finding", "claims", *explained)
+    has_beside = any(finding.finding.beside for finding in reproduced.findings)
+    rows = grid("", "", "finding", "claims", *([BESIDE] if has_beside else []))
     for finding in reproduced.findings:
         words = Text(finding.finding.says)
         if reason := why(finding):
             words.append(f"\n{reason}", "dim")
         verdict = Text(finding.judgement.value, STYLES[finding.judgement])
         number, claims = Text(str(finding.finding.finding)), Text(came_to(finding))
-        cells = (number, verdict, words, claims, Text(explained_by(finding)))
+        cells = (number, verdict, words, claims, Text(beside(finding)))
         rows.add_row(*cells[: len(rows.columns)])
     console.print(rows)
     console.print(Text(headline([finding.judgement for finding in reproduced.findings]), "bold"))
@@ -70,6 +70,7 @@ def reproduced_data(reproduced: ReproducedPaper) -> dict[str, object]:
                 "open": what_decides(finding) or None,
                 "claims": as_data(finding.claims),
                 "explained": _explanation_data(finding.explained) if finding.explained else None,
+                "otherwise": [_otherwise_data(other) for other in finding.otherwise],
             }
             for finding in reproduced.findings
         ],
@@ -103,3 +104,7 @@ def _explanation_data(judged: JudgedExplanation) -> dict[str, object]:
         "judgement": judged.judgement.value,
         "claims": as_data(judged.claims),
     }
+
+
+def _otherwise_data(judged: JudgedOtherwise) -> dict[str, object]:
+    return {"how": judged.otherwise.how, "judgement": judged.judgement.value, "claims": as_data(judged.claims)}

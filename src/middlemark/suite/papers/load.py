@@ -23,6 +23,7 @@ from middlemark.suite.papers.paper import (
     Explanation,
     Extent,
     Finding,
+    Otherwise,
     Paper,
     PublishedTable,
     PublishedValue,
@@ -45,7 +46,7 @@ class LoadedPaper:
     values: Mapping[str, tuple[PublishedValue, ...]]
     """By table."""
 
-    def basis(self, judged: Finding | Explanation, extent: Extent) -> str:
+    def basis(self, judged: Finding | Explanation | Otherwise, extent: Extent) -> str:
         """SHA-256 of what a judgement depends on: the claims, and the suite as the extent has it, but for its summary.
 
         The words about them change nothing, nor does what other findings are judged by.

@@ -85,6 +85,18 @@ class Explanation(Model):
     """It explains the finding where all hold."""
 
 
+class Otherwise(Model):
+    """The same finding in experiments that the paper did not make; they decide nothing of the finding itself."""
+
+    how: Sentence
+    """In two or three words: `as methods`, `tuned`."""
+    says: Sentence
+    """What is measured in place of what the paper measured."""
+    suite: Name
+    claims: Many[ClaimText]
+    """What the finding comes to there."""
+
+
 class Finding(Model):
     """What the paper concludes, in our words, and the claims that it comes to."""
 
@@ -101,6 +113,13 @@ class Finding(Model):
     """What would decide it, where its claims don't, or where it has none."""
     explained: Explanation | None = None
     """Where it comes from, if one setting is known to make it."""
+    otherwise: tuple[Otherwise, ...] = ()
+    """Whether it is found otherwise too: as methods, with tuned middlewares."""
+
+    @property
+    def beside(self) -> tuple[Explanation | Otherwise, ...]:
+        """What is judged beside it, each by claims of its own."""
+        return (*([self.explained] if self.explained else []), *self.otherwise)
 
     @model_validator(mode="after")
     def _can_be_judged_or_says_why_not(self) -> Self:
@@ -174,6 +193,11 @@ class Paper(Model):
                 ("findings", number, "explained"): finding.explained.suite
                 for number, finding in enumerate(self.findings)
                 if finding.explained
+            },
+            **{
+                ("findings", number, "otherwise", place): otherwise.suite
+                for number, finding in enumerate(self.findings)
+                for place, otherwise in enumerate(finding.otherwise)
             },
         }
         for place, suite in named.items():
