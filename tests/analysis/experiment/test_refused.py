@@ -41,6 +41,11 @@ def test_sizes_and_streams_stand_together(sizes: list[str], words: str) -> None:
     assert told(too_large, *sizes) == (Refused("fake", f"{words}: at most 1400 bytes are sent", len(sizes)),)
 
 
+def test_a_reason_that_names_the_size_alone_is_told_once() -> None:
+    (refused,) = told(lambda each: f"size_bytes {each.streams[0].size_bytes} is too large: the largest has 300 bytes")
+    assert str(refused) == "fake, 5 experiments: 400 B to 64 KiB is too large: the largest has 300 bytes"
+
+
 def test_a_reason_that_names_the_stream_alone_is_told_once() -> None:
     (refused,) = told(lambda each: f"reliable for '{each.streams[0].name}': it sends nothing again")
     assert str(refused) == "fake, 5 experiments: reliable for 'imu' and 'radar': it sends nothing again"
