@@ -271,6 +271,20 @@ def test_why_nothing_was_measured_is_told_with_the_reason_of_worker_or_trial() -
     assert reasons == ["not applicable: 4 MB: too large", "no valid trial (invalid: steal)"]
 
 
+def test_a_side_without_a_value_is_named_by_what_tells_it_from_the_other() -> None:
+    """By its middleware; where both are of one, by the first factor in which they differ."""
+    unmeasured = [found(each, {}, "failed") for each in EXPERIMENTS]
+    claims = [
+        "median(latency)[middleware=one] < median(latency)[middleware=two]",
+        "median(latency)[middleware=one, size=100 B] < median(latency)[middleware=one, size=1 kB]",
+    ]
+    reasons = [judge_claim(parse_claim(claim), unmeasured).parts[0].reason for claim in claims]
+    assert reasons == [
+        "one: no valid trial (failed); two: no valid trial (failed)",
+        "100 B: no valid trial (failed); 1 kB: no valid trial (failed)",
+    ]
+
+
 def test_trials_without_a_common_block_are_compared_all_the_same() -> None:
     def apart(each: Experiment) -> ExperimentFindings:
         whole = found(each, {"median(latency)": [faster(each) * scale for scale in (0.98, 1.0, 1.02)]})

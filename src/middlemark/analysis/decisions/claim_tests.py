@@ -17,6 +17,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.verdicts.bounds import BoundTest, Evidence, judge_against_bound
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, Test
 from middlemark.analysis.verdicts.judge import Judgement, direction, judge_change, may_go_back
+from middlemark.plan import Experiment
 from middlemark.suite import Bound, Comparison, Dimension
 from middlemark.suite.metrics import metric_named
 
@@ -168,7 +169,7 @@ def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream:
         missing = dict.fromkeys(evidence.missing for _, evidence in steps if not evidence.block_values)
         why = f" ({'; '.join(missing)})" if missing else ""
         return _undecided(subjects, stream, f"fewer than {FEWEST_LEVELS} levels were measured{why}")
-    ends = _against(levels[0], levels[-1], (subjects[0], subjects[-1]), confidence)
+    ends = _against(levels[0], levels[-1], (subjects[-1], subjects[0]), confidence)
     if isinstance(ends, NoDifference):
         return _undecided(subjects, stream, ends.reason)
     n = min(ends.n_first, ends.n_second)
@@ -199,12 +200,21 @@ def _against(
     base: Evidence, other: Evidence, sides: Sequence[ExperimentFindings], confidence: float
 ) -> Difference | NoDifference:
     """Compares with the base, or says why one of the two has no value."""
+    names = _told_apart(*(candidate.experiment for candidate in sides))
     missing = [
-        f"{candidate.experiment.middleware}: {evidence.missing}"
-        for candidate, evidence in zip(sides, (other, base), strict=True)
+        f"{name}: {evidence.missing}"
+        for name, evidence in zip(names, (other, base), strict=True)
         if not evidence.has_values
     ]
     return NoDifference("; ".join(dict.fromkeys(missing))) if missing else _step(base, other, confidence)
+
+
+def _told_apart(one_side: Experiment, other_side: Experiment) -> tuple[str, str]:
+    """Their middlewares; of one middleware the values of the first factor in which they differ."""
+    names = dict.fromkeys((*one_side.factors, *other_side.factors))
+    differing = (name for name in names if one_side.factors.get(name) != other_side.factors.get(name))
+    name = "middleware" if one_side.middleware != other_side.middleware else next(differing, "middleware")
+    return one_side.factors.get(name, "none"), other_side.factors.get(name, "none")
 
 
 def _step(base: Evidence, other: Evidence, confidence: float) -> Difference | NoDifference:
