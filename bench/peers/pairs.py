@@ -18,8 +18,8 @@ TWO = (Cores.TWO,)
 """Who polls leaves no time on a core for the other end; an unthrottled stream on one core measures the scheduler."""
 
 
-def _ping_pong(delivery: Delivery, reliability: Reliability = Reliability.BEST_EFFORT) -> Load:
-    return Load(Pattern.PING_PONG, 64, delivery, reliability)
+def _ping_pong(delivery: Delivery, reliability: Reliability = Reliability.BEST_EFFORT, *, size_bytes: int = 64) -> Load:
+    return Load(Pattern.PING_PONG, size_bytes, delivery, reliability)
 
 
 def _unthrottled(size_bytes: int, delivery: Delivery, reliability: Reliability = Reliability.BEST_EFFORT) -> Load:
@@ -41,6 +41,12 @@ PAIRS = (
     Pair("tcp", _TCP, _unthrottled(64, OWN, RELIABLE), cores=TWO, counts_sent=True),
     Pair("tcp", IPERF3, _unthrottled(1_000_000, OWN, RELIABLE), cores=TWO),
     *(Pair("cyclonedds", peer, _ping_pong(delivery)) for peer in _DDSPERFS for delivery in (LIBRARY, OWN)),
+    # Sizes of the evaluation `containers-2024`, which was made with ddsperf.
+    *(
+        Pair("cyclonedds", peer, _ping_pong(LIBRARY, size_bytes=size_bytes), cores=TWO)
+        for peer in _DDSPERFS
+        for size_bytes in (1_000, 64_000)
+    ),
     # Small ones ddsperf sends in batches.
     *(Pair("cyclonedds", peer, _unthrottled(64, LIBRARY, RELIABLE), _BATCHES, cores=TWO) for peer in _DDSPERFS),
     *(Pair("cyclonedds", peer, _unthrottled(16_000, LIBRARY, RELIABLE), cores=TWO) for peer in _DDSPERFS),
