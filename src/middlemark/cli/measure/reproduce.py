@@ -148,8 +148,8 @@ def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_clai
     for part, reason in {**planned.not_installed, **planned.not_run, **_left_out(planned), **missing}.items():
         console.print(Text(f"not here: {part}: {reason}", "yellow"))
     for suite, refused in planned.refused_reasons.items():
-        for reason in refused:
-            console.print(Text(f"not applicable: {suite}, {reason}", "yellow"))
+        for refusal in refused:
+            console.print(Text(f"not applicable: {suite}, {refusal}", "yellow"))
     for finding in planned.paper.paper.findings:
         n = open_claims[finding.finding]
         if finding.claims is None:
