@@ -11,6 +11,7 @@ mod outcome;
 mod place;
 mod process;
 mod request;
+mod second_try;
 mod services;
 mod traces;
 mod trial;
@@ -26,6 +27,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial as Test};
 
 use crate::case::{Answer, Case};
 use crate::checks::{CHECKS, Check};
+use crate::second_try::SecondTries;
 use crate::worker::{Candidate, Variant};
 
 /// Runs the suite as a test executable: the usual arguments, the usual closing line.
@@ -34,16 +36,22 @@ pub fn run() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert_with(tests_at_once);
     let candidates = worker::find();
+    let second_tries = Arc::new(SecondTries::default());
     let tests = if candidates.is_empty() {
         vec![Test::test("workers_are_found", || Err(worker::none_found().into()))]
     } else {
-        candidates.iter().flat_map(tests_of).collect()
+        let tests = candidates.iter().map(|candidate| tests_of(candidate, &second_tries));
+        tests.flatten().collect()
     };
     let selected = tests
         .into_iter()
         .filter(|test| is_selected(&arguments, test.name()))
         .collect();
-    libtest_mimic::run(&arguments, selected).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, selected);
+    if let Some(second_tries) = second_tries.told() {
+        println!("{second_tries}");
+    }
+    conclusion.exit_code()
 }
 
 /// Whether the filter may mean a test: one of several parts, as `udp::`, begins where a part of the name does, so that it
@@ -70,7 +78,7 @@ pub fn any_worker() -> Option<(String, PathBuf)> {
 }
 
 /// The tests of one worker, by name: `<middleware>::<variant>::<check>`.
-fn tests_of(candidate: &Candidate) -> Vec<Test> {
+fn tests_of(candidate: &Candidate, second_tries: &Arc<SecondTries>) -> Vec<Test> {
     let worker = match candidate.describe() {
         Ok(worker) => Arc::new(worker),
         Err(error) => {
@@ -88,14 +96,24 @@ fn tests_of(candidate: &Candidate) -> Vec<Test> {
                 best_effort: false,
                 overwriting: false,
             };
-            tests.push(Test::ignorable_test(name, move || judge(check, &case)));
+            let second_tries = Arc::clone(second_tries);
+            tests.push(Test::ignorable_test(name.clone(), move || {
+                judge(&case, || {
+                    second_tries.tried(&name, || over_its_transport(check, &case), is_failure)
+                })
+            }));
         }
     }
     tests
 }
 
-fn judge(check: &Check, case: &Case) -> Result<Completion, Failed> {
-    match over_its_transport(check, case) {
+/// Whether an error says that a check failed, where a refusal says what there is not.
+fn is_failure(error: &anyhow::Error) -> bool {
+    !error.is::<application::Refused>()
+}
+
+fn judge(case: &Case, check: impl FnOnce() -> anyhow::Result<Answer>) -> Result<Completion, Failed> {
+    match check() {
         Ok(Answer::Passed) => Ok(Completion::Completed),
         Ok(Answer::Lacks(what)) => Ok(Completion::ignored_with(what)),
         Err(error) => match error.downcast_ref::<application::Refused>() {
