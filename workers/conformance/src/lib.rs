@@ -49,7 +49,7 @@ pub fn run() -> ExitCode {
         .collect();
     let conclusion = libtest_mimic::run(&arguments, selected);
     if let Some(second_tries) = second_tries.told() {
-        println!("{second_tries}");
+        eprintln!("{second_tries}");
     }
     conclusion.exit_code()
 }

@@ -54,7 +54,7 @@ impl SecondTries {
 mod tests {
     use std::cell::Cell;
 
-    use anyhow::bail;
+    use anyhow::{bail, ensure};
 
     use super::{MOST, SecondTries};
 
@@ -65,7 +65,8 @@ mod tests {
             "a_check",
             || {
                 calls.set(calls.get() + 1);
-                if calls.get() == 1 { bail!("disturbed") } else { Ok(calls.get()) }
+                ensure!(calls.get() > 1, "disturbed");
+                Ok(calls.get())
             },
             |_| true,
         );
