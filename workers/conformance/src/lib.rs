@@ -13,7 +13,6 @@ mod process;
 mod request;
 mod second_try;
 mod services;
-mod traces;
 mod trial;
 mod worker;
 

@@ -2,6 +2,8 @@
 //!
 //! It sends commands and gathers what applications tell; it judges nothing.
 
+mod traces;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
@@ -9,6 +11,7 @@ use middlemark_contract::{ApplicationCommand, EndpointAddress, ExpectedMessages,
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
+use self::traces::Traces;
 use crate::application::{Application, Pairing};
 use crate::case::Case;
 use crate::outcome::Outcome;
@@ -16,7 +19,6 @@ use crate::place::Place;
 use crate::process::Process;
 use crate::request::Request;
 use crate::services::Services;
-use crate::traces::Traces;
 
 /// From a command to the instant it names. Who reads of the start later starts later, and that is all.
 const START_AHEAD_NS: u64 = 30_000_000;
