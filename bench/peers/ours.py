@@ -48,7 +48,7 @@ def suite_of(pair: Pair, site: Site, seconds: float) -> dict[str, object]:
     # A broker holds nobody back, so that waiting is for no more messages than the queue has room for.
     waiting = {"congestion": "block", "queue": f"{SAMPLES * load.size_bytes} B"} if pair.waits else {}
     most = {"messages": SAMPLES} if pair.waits else {}
-    qos = reliability | keeping | waiting
+    qos = reliability | keeping | waiting | dict(pair.qos)
     workload = {"workload": load.pattern.value, "size": f"{load.size_bytes} B", "qos": qos} | most
     cpus = {"publishers": [site.sender], "subscribers": [site.receiver]}
     return {
@@ -80,4 +80,7 @@ def metrics(pair: Pair, stored: pl.DataFrame) -> Measured:
         raise OursFailedError(f"{pair.middleware}: no {' and no '.join(lacking)}: too few messages, or too many lost")
     rate_hz = of_stream["achieved_rate_hz" if is_ping_pong or pair.counts_sent else "received_rate_hz"]
     found = {Metric.RATE: rate_hz, Metric.CPU: of_trial["cpu_percent_of_core"] * 1e7 / rate_hz}
+    # Of a ping-pong the round trip is without it.
+    if not is_ping_pong and (filling := of_stream.get("fill_share")) is not None:
+        found[Metric.UNFILLED] = rate_hz / (1 - filling)
     return found | {metric: of_stream[metric.value] for metric in wanted}

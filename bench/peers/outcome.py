@@ -25,10 +25,12 @@ Row = tuple[Pair, Site, list[Compared]]
 _LOAD = TypeAdapter(Load)
 WIDTH = 120
 """Where the output is no terminal."""
+RATES = {Metric.RATE, Metric.UNFILLED}
 WORDS = {
     Metric.MEDIAN: "median round trip",
     Metric.P99: "99 % round trip",
     Metric.RATE: "rate",
+    Metric.UNFILLED: "without filling, at most",
     Metric.CPU: "CPU a message",
 }
 
@@ -65,7 +67,7 @@ def _cells(found: Compared, was: tuple[str, ...]) -> tuple[str, ...]:
     beyond = found.beyond
     goal = "" if found.goal is Goal.NONE else found.goal.value
     span = (beyond.median, beyond.low, beyond.high)
-    difference = "" if found.metric is Metric.RATE else "{:+.2f} [{:+.2f}; {:+.2f}]".format(*(ns / 1e3 for ns in span))
+    difference = "" if found.metric in RATES else "{:+.2f} [{:+.2f}; {:+.2f}]".format(*(ns / 1e3 for ns in span))
     return (
         WORDS[found.metric],
         _shown(found.metric, found.ours),
@@ -87,7 +89,7 @@ def _key(pair: Pair, site: Site, metric: Metric) -> Key:
 
 def _shown(metric: Metric, values: Sequence[float]) -> str:
     middle = sorted(values)[len(values) // 2]
-    return f"{middle / 1e3:,.1f} k/s" if metric is Metric.RATE else f"{middle / 1e3:.2f} µs"
+    return f"{middle / 1e3:,.1f} k/s" if metric in RATES else f"{middle / 1e3:.2f} µs"
 
 
 def write(  # noqa: PLR0913 - all that the file holds

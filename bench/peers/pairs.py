@@ -29,17 +29,22 @@ def _unthrottled(size_bytes: int, delivery: Delivery, reliability: Reliability =
 _UDP, _TCP = sockperf(tcp=False), sockperf(tcp=True)
 _DDSPERFS = (ddsperf.OF_SAME_SOURCES, ddsperf.OF_DEBIAN)
 _ZENOH, _FASTDDS, _VSOMEIP = reference("zenoh"), reference("fastdds"), reference("vsomeip", served=routing_manager)
-_ICEORYX2, _RING = reference("iceoryx2"), reference("ring")
+_ICEORYX2 = (reference("iceoryx2"), reference("iceoryx2", is_written=True))
+_RING = reference("ring")
 _MQTT = reference("mqtt", served=broker)
 _NODELAY = {"broker_tcp_nodelay": True, "client_tcp_nodelay": True}
 _BATCHES = {"write_batching": True}
+_LAST_TWO = {"history": "keep_last", "depth": 2}
+"""What a subscriber of iceoryx2 keeps as shipped."""
+_OF_THE_KERNEL = {"queue": "64 MiB"}
+"""So large that the kernel sizes a socket's buffers, as it does for who asks for no size."""
 
 PAIRS = (
     Pair("udp", _UDP, _ping_pong(OWN)),
     Pair("udp", _UDP, _unthrottled(64, OWN), cores=TWO, counts_sent=True),
     Pair("tcp", _TCP, _ping_pong(OWN, RELIABLE)),
     Pair("tcp", _TCP, _unthrottled(64, OWN, RELIABLE), cores=TWO, counts_sent=True),
-    Pair("tcp", IPERF3, _unthrottled(1_000_000, OWN, RELIABLE), cores=TWO),
+    Pair("tcp", IPERF3, _unthrottled(1_000_000, OWN, RELIABLE), cores=TWO, qos=_OF_THE_KERNEL),
     *(Pair("cyclonedds", peer, _ping_pong(delivery)) for peer in _DDSPERFS for delivery in (LIBRARY, OWN)),
     # Sizes of the evaluation `containers-2024`, which was made with ddsperf.
     *(
@@ -59,8 +64,8 @@ PAIRS = (
     Pair("mqtt", mosquitto.CLIENTS, _unthrottled(64, OWN), _NODELAY, cores=TWO, waits=True),
     # Nothing unthrottled: vSomeIP's publish call never waits, and its queue has no end.
     Pair("vsomeip", _VSOMEIP, _ping_pong(LIBRARY, RELIABLE)),
-    Pair("iceoryx2", _ICEORYX2, _ping_pong(OWN, RELIABLE)),
-    Pair("iceoryx2", _ICEORYX2, _ping_pong(POLLING, RELIABLE), cores=TWO),
+    *(Pair("iceoryx2", peer, _ping_pong(OWN, RELIABLE), qos=_LAST_TWO) for peer in _ICEORYX2),
+    *(Pair("iceoryx2", peer, _ping_pong(POLLING, RELIABLE), cores=TWO, qos=_LAST_TWO) for peer in _ICEORYX2),
     Pair("shm", _RING, _ping_pong(OWN, RELIABLE)),
     Pair("shm", _RING, _ping_pong(POLLING, RELIABLE), cores=TWO),
     Pair("shm", _RING, _unthrottled(64, POLLING, RELIABLE), cores=TWO),

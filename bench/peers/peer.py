@@ -29,6 +29,8 @@ class Metric(StrEnum):
     MEDIAN = "round_trip_p50_ns"
     P99 = "round_trip_p99_ns"
     RATE = "rate_hz"
+    UNFILLED = "rate_unfilled_at_most_hz"
+    """A flood's, if filling its messages took no time; of a peer that fills none it is the rate."""
     CPU = "cpu_ns_per_message"
 
 
@@ -109,6 +111,8 @@ class Pair:
     cores: tuple[Cores, ...] = tuple(Cores)
     counts_sent: bool = False
     """Whether the peer's rate is of what was sent, not of what arrived."""
+    qos: Mapping[str, object] = field(default_factory=dict)
+    """What our worker is asked for beside reliability, so that it keeps for a slow receiver what the peer keeps."""
     waits: bool = False
     """Whether the peer's publish call waits for room where ours as shipped would refuse the message and go on."""
 

@@ -51,7 +51,7 @@ def measured(session: Session, seconds: float, folder: Path) -> Measured:
         raise PeerFailedError(f"{session.commands[session.speaker].argv[0]} said: {text[-400:]!r}") from error
     if not values[Metric.RATE] or not share:
         raise PeerFailedError(f"{session.commands[session.speaker].argv[0]} sent nothing while it was watched")
-    return values | {Metric.CPU: 1e9 * share / values[Metric.RATE]}
+    return {Metric.UNFILLED: values[Metric.RATE]} | values | {Metric.CPU: 1e9 * share / values[Metric.RATE]}
 
 
 @contextmanager

@@ -25,8 +25,12 @@ Service = Callable[[Site, Path], Command]
 """A process that both ends need, on the CPUs of a site, with a folder of its own."""
 
 
-def reference(name: str, *, served: Service | None = None) -> Peer:
-    """The program of this name, with the service that its middleware needs."""
+def reference(name: str, *, served: Service | None = None, is_written: bool = False) -> Peer:
+    """The program of this name, with the service that its middleware needs.
+
+    Where its method sends messages as they lie, it may be told to write and read each.
+    """
+    words = ("written",) if is_written else ()
     program = BUILT / name
 
     def why_missing() -> str | None:
@@ -39,13 +43,13 @@ def reference(name: str, *, served: Service | None = None) -> Peer:
         passive, active = ("pong", "ping") if is_ping_pong else ("count", "flood")
         services = (served(site, folder),) if served else ()
         ends = (
-            Command((str(program), passive, *_told(load, seconds)), (site.receiver,), _environment(folder)),
-            Command((str(program), active, *_told(load, seconds)), (site.sender,), _environment(folder)),
+            Command((str(program), passive, *_told(load, seconds), *words), (site.receiver,), _environment(folder)),
+            Command((str(program), active, *_told(load, seconds), *words), (site.sender,), _environment(folder)),
         )
         speaker = len(services) + (1 if is_ping_pong else 0)
         return Session((*services, *ends), speaker, round_trips if is_ping_pong else counted)
 
-    return Peer("reference", why_missing, session)
+    return Peer("reference-written" if is_written else "reference", why_missing, session)
 
 
 def _told(load: Load, seconds: float) -> tuple[str, ...]:

@@ -49,6 +49,20 @@ def test_a_flood_counts_what_its_peer_counts() -> None:
     assert ours.metrics(pair_of(pattern, counts_sent=False), of_ours)[Metric.RATE] == 200.0
 
 
+def test_what_a_flood_would_reach_without_filling_is_bounded() -> None:
+    pattern = Pattern.UNTHROTTLED
+    rates = {"achieved_rate_hz": 300.0, "received_rate_hz": 150.0}
+    pair = pair_of(pattern)
+    assert ours.metrics(pair, stored(pattern, **rates, fill_share=0.25))[Metric.UNFILLED] == 200.0
+    assert Metric.UNFILLED not in ours.metrics(pair, stored(pattern, **rates, fill_share=None))
+
+
+def test_ours_keeps_what_its_peer_keeps() -> None:
+    asked = [(pair.qos, json.loads(json.dumps(ours.suite_of(pair, SITE, 2.0)))) for pair in PAIRS if pair.qos]
+    assert asked
+    assert all(qos.items() <= suite["workloads"][0]["qos"].items() for qos, suite in asked)
+
+
 def test_a_quantile_without_a_value_is_no_measurement() -> None:
     pattern = Pattern.PING_PONG
     values = {"achieved_rate_hz": 9.0, "round_trip_p50_ns": 4000.0, "round_trip_p99_ns": None}

@@ -48,6 +48,11 @@ def test_a_peer_that_announces_its_test_is_not_watched_in_its_pause(tmp_path: Pa
     assert spent_ns > 0.01e9  # of a second's CPU time, on however busy a machine; while it rests it takes none
 
 
+def test_a_peer_fills_no_message(tmp_path: Path) -> None:
+    found = processes.measured(session(f"echo begin; timeout 2 sh -c '{SPIN}'"), 1.0, tmp_path)
+    assert found[Metric.UNFILLED] == found[Metric.RATE]
+
+
 def test_a_peer_that_never_announces_its_test_has_failed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(processes, "PATIENCE_S", 0.1)
     with pytest.raises(processes.PeerFailedError, match="'begin' was not said"):

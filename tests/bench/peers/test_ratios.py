@@ -39,6 +39,7 @@ def test_values_without_a_partner_are_no_comparison(ours: list[float], peers: li
         (Metric.RATE, 0.97, 1.50, Goal.MET),
         (Metric.RATE, 0.90, 0.98, Goal.OPEN),
         (Metric.RATE, 0.90, 0.96, Goal.MISSED),
+        (Metric.UNFILLED, 0.10, 0.20, Goal.NONE),
         (Metric.CPU, 2.00, 3.00, Goal.NONE),
     ],
 )

@@ -15,8 +15,8 @@ pub(crate) fn in_turn(with_events: bool, messages: u32) -> Result<(), Box<dyn Er
     let config = configuration(&middlemark_bench_reference::folder())?;
     let node = NodeBuilder::new().config(&config).create::<Service>()?;
     let name = format!("counted_{}", std::process::id());
-    let outlet = Outlet::new(&node, &name, SIZE_BYTES, with_events)?;
-    let inlet = Inlet::new(&node, &name, with_events)?;
+    let outlet = Outlet::new(&node, &name, SIZE_BYTES, with_events, None)?;
+    let inlet = Inlet::new(&node, &name, with_events, None)?;
     for _ in 0..messages {
         outlet.send();
         if let Some(listener) = &inlet.listener {

@@ -1,7 +1,7 @@
 //! What the reference programs have in common: how they are called, what they time, what they print, when they end.
 //!
-//! `PROGRAM ping|pong|flood|count SIZE_BYTES SECONDS DELIVERY RELIABILITY`: `ping` prints each round trip in nanoseconds,
-//! `count` how many messages came in how many nanoseconds; all others end with their standard input. It knows no
+//! `PROGRAM ping|pong|flood|count SIZE_BYTES SECONDS DELIVERY RELIABILITY [written]`: `ping` prints each round trip in
+//! nanoseconds, `count` how many messages came in how many nanoseconds; all others end with their standard input. It knows no
 //! middleware, and shares no code with our workers, beside which these programs run.
 
 use std::env;
@@ -47,6 +47,8 @@ pub struct Task {
     pub delivery: String,
     /// Whether messages must not be lost.
     pub reliable: bool,
+    /// Whether each message is written and read, where the method that is followed does neither.
+    pub written: bool,
     /// A folder that both ends have for themselves.
     pub folder: PathBuf,
     time: Duration,
@@ -59,8 +61,8 @@ impl Task {
     #[must_use]
     pub fn told() -> Task {
         let words: Vec<String> = env::args().collect();
-        let [_, role, size, seconds, delivery, reliability] = words.as_slice() else {
-            panic!("PROGRAM ping|pong|flood|count SIZE_BYTES SECONDS DELIVERY RELIABILITY");
+        let [_, role, size, seconds, delivery, reliability, rest @ ..] = words.as_slice() else {
+            panic!("PROGRAM ping|pong|flood|count SIZE_BYTES SECONDS DELIVERY RELIABILITY [written]");
         };
         let role = match role.as_str() {
             "ping" => Role::Ping,
@@ -80,6 +82,7 @@ impl Task {
             size_bytes: size.parse().expect("a number of bytes"),
             delivery: delivery.clone(),
             reliable: reliability == "reliable",
+            written: rest.iter().any(|word| word == "written"),
             folder: folder(),
             time: Duration::from_secs_f64(seconds.parse().expect("a number of seconds")),
             over,
