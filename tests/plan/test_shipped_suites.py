@@ -51,6 +51,14 @@ def test_automotive_has_every_point_of_the_evaluation() -> None:
     assert len(evaluated) == 136
 
 
+def test_sizes_has_every_middleware_as_shipped_and_tuned_and_nobody_waits() -> None:
+    experiments = shipped("sizes")
+    assert Counter((e.middleware, e.profile) for e in experiments) == {
+        (middleware, profile): 6 for middleware in MEASURED for profile in ("default", "tuned")
+    }
+    assert {e.factors["congestion"] for e in experiments} == {"drop"}
+
+
 @pytest.mark.parametrize(("middleware", "durability"), [("fastdds", "transient_local"), ("zenoh", "volatile")])
 def test_automotive_asks_for_the_durability_that_a_middleware_has(middleware: str, durability: str) -> None:
     experiments = [e for e in shipped("automotive") if e.middleware == middleware]
