@@ -21,8 +21,8 @@ from middlemark.suite import ContainerIpc, Deployment, DeploymentKind, HostKind
 from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import LocalHost
 from middlemark.testbed.hosts.rootfs import Contents
-from middlemark.testbed.probe.probe import Measured, probe
-from middlemark.testbed.probe.verify import link_verdict
+from middlemark.testbed.network.probe import Measured, probe
+from middlemark.testbed.network.verify import link_verdict
 from middlemark.testbed.processes import ledger, procfs, slot
 from middlemark.testbed.processes.child import executable
 from middlemark.testbed.testbed import PlannedTestbed, Testbed, built

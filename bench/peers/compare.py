@@ -22,7 +22,7 @@ import psutil
 import ours
 import outcome
 import processes
-from middlemark.testbed.machine.awake import kept_awake
+from middlemark.testbed.machine.cpus import kept_awake
 from middlemark.testbed.processes import ledger
 from pairs import PAIRS
 from peer import Cores, Measured, Metric, Pair, Site

@@ -10,9 +10,7 @@ from guest import Guest, guest
 from middlemark.plan.topology.network import Direction, Link, Network
 from middlemark.testbed.capabilities import _netem_wanted
 from middlemark.testbed.hosts.rootfs import Contents
-from middlemark.testbed.network.shaping import Backend
-from middlemark.testbed.network.wiring import Wire, _of_a_host, _of_the_switch, wires
-from middlemark.testbed.probe.probe import (
+from middlemark.testbed.network.probe import (
     LOSS_INTERVAL_NS,
     LOSS_PACKETS,
     LOSS_SIZE_BYTES,
@@ -20,7 +18,9 @@ from middlemark.testbed.probe.probe import (
     link_probe_spec,
     measured_from,
 )
-from middlemark.testbed.probe.verify import link_verdict
+from middlemark.testbed.network.shaping import Backend
+from middlemark.testbed.network.verify import link_verdict
+from middlemark.testbed.network.wiring import Wire, _of_a_host, _of_the_switch, wires
 from middlemark.testbed.processes.child import executable, required
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(700)]

@@ -3,7 +3,7 @@
 import pytest
 
 from middlemark.campaign.order import available_workers
-from middlemark.campaign.papers.reproduction import plan_paper, with_refusals
+from middlemark.campaign.reproduction import plan_paper, with_refusals
 from middlemark.suite.papers import Extent, load_paper, shipped_paper_names
 
 pytestmark = pytest.mark.worker

@@ -11,8 +11,8 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.topology.network import Direction, Link
 from middlemark.testbed.hosts.host import ALONE, Attachment, LocalHost
 from middlemark.testbed.hosts.ssh import Connection, SshHost
-from middlemark.testbed.probe import probe
-from middlemark.testbed.probe.probe import DirectionMeasured, Measured
+from middlemark.testbed.network import probe
+from middlemark.testbed.network.probe import DirectionMeasured, Measured
 from middlemark.testbed.processes import child, ledger
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.testbed import Route, routes

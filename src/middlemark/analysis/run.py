@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.comparison import Comparison, comparisons
-from middlemark.analysis.compare.growth import Growth, growths
 from middlemark.analysis.compare.independence import SerialCorrelation, serial_correlations, with_dependence_cautions
-from middlemark.analysis.compare.scaling import Scaling, scalings
+from middlemark.analysis.compare.scaling import Growth, Scaling, growths, scalings
 from middlemark.analysis.experiment.aggregate import experiment_findings
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.experiment.variance import outside_window_ns

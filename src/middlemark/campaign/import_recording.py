@@ -24,7 +24,7 @@ from mcap.reader import make_reader
 from middlemark.errors import MiddlemarkError, StoreError, SuiteError, UsageError
 from middlemark.results.files import read_bytes, size_bytes
 from middlemark.suite import DURATION, SIZE, Durability, Reliability
-from middlemark.suite.demand.recorded import COLUMNS
+from middlemark.suite.demand.streams import COLUMNS
 from middlemark.suite.workload.workload import MOST_STREAMS
 from middlemark.suite.yaml.document import read_document
 from middlemark.suite.yaml.quantity import LARGEST_MESSAGE_BYTES

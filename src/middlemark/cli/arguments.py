@@ -1,13 +1,15 @@
-"""What commands share: options, the names that the shell completes, and how a run is read.
+"""What commands share: options, how `--help` shows them, the names that the shell completes, and how a run is read.
 
-Completion never fails: where something can't be read, it offers nothing.
+Completion never fails: where something can't be read, it offers nothing. The classes of commands replace those of
+typer, which show `<bool>` beside a switch and `<list[Path]>` beside folders; every command of `main` is made with them.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from middlemark.cli.boundary import say
 from middlemark.errors import MiddlemarkError
@@ -97,3 +99,33 @@ def measuring(run: Path) -> "Callable[[], None]":
             )
 
     return say_once
+
+
+class Command(TyperCommand):
+    """A command whose help shows no types."""
+
+    def get_params(self, ctx: typer.Context) -> list[Any]:  # type: ignore[override]
+        """The command's parameters as typer has them, with their help."""
+        return [_without_type(parameter) for parameter in super().get_params(ctx)]
+
+
+class Group(TyperGroup):
+    """A group of commands whose help shows no types."""
+
+    def get_params(self, ctx: typer.Context) -> list[Any]:  # type: ignore[override]
+        """The group's own parameters as typer has them, with their help."""
+        return [_without_type(parameter) for parameter in super().get_params(ctx)]
+
+
+def _without_type(parameter: object) -> object:
+    if isinstance(parameter, TyperOption) and parameter.is_flag:
+        parameter.metavar = ""
+    elif isinstance(parameter, TyperArgument):
+        # Its word stands in the column before; typer has no setting that leaves its type out.
+        parameter.display_type = _no_type  # type: ignore[method-assign]
+    return parameter
+
+
+def _no_type(ctx: object) -> str:
+    del ctx
+    return ""

@@ -17,8 +17,7 @@ from middlemark.cli.boundary import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from middlemark.analysis.catalogue.library import ListedRun, Shelf
-    from middlemark.analysis.catalogue.selection import Selection
+    from middlemark.analysis.catalogue.library import ListedRun, Selection, Shelf
 
 Folders = Annotated[
     list[Path], typer.Argument(metavar="DIR...", help="Run folders, and folders of runs such as `runs`.")
@@ -61,8 +60,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Show a metric over many runs: where its level changed permanently, and with which versions."""
-    from middlemark.analysis.catalogue.estimates import past_runs
-    from middlemark.analysis.catalogue.selection import Selection
+    from middlemark.analysis.catalogue.library import Selection, past_runs
     from middlemark.analysis.compare.history import histories
     from middlemark.errors import UsageError
     from middlemark.report.conclusions.history import history_data, print_history, settings
@@ -103,7 +101,7 @@ def runs_command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """List runs, the oldest first: all, or those of a middleware, version, workload, machine, suite, tag or time."""
-    from middlemark.analysis.catalogue.selection import Selection
+    from middlemark.analysis.catalogue.library import Selection
 
     selection = Selection(middleware, version, workload, machine, suite, tag, since, until)
     shelf = _selected(folders, selection, trust=trust)

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import claims, compare, gate, history, pack, report
+from middlemark.cli import claims, compare, gate, history, report
+from middlemark.cli.arguments import Command, Group
 from middlemark.cli.boundary import reported_errors, say
-from middlemark.cli.help import Command, Group
 from middlemark.cli.inspect import describe, machine
 from middlemark.cli.inspect import list as list_command
 from middlemark.cli.measure import fleet, init, recommend, reproduce, run, selftest
@@ -59,8 +59,8 @@ app.command("describe", cls=Command)(describe.command)
 app.command("footprint", cls=Command)(describe.footprint_command)
 app.command("gate", cls=Command)(gate.command)
 app.command("selftest", cls=Command)(selftest.command)
-app.command("pack", cls=Command)(pack.command)
-app.command("unpack", cls=Command)(pack.unpack_command)
+app.command("pack", cls=Command)(report.pack_command)
+app.command("unpack", cls=Command)(report.unpack_command)
 app.command("runs", cls=Command)(history.runs_command)
 app.command("history", cls=Command)(history.command)
 app.command("serve", cls=Command)(report.serve_command)

@@ -32,7 +32,7 @@ WAITED_ROUND_TRIPS = 17
 PROBE_NS, PROBED_SHARES_NS = 100_000_000, 400_000_000
 """What measuring a link that is not a plain wire takes: its round trips, and shares of frames, both ways.
 
-`testbed.probe` measures it before each trial and after it, one link after the other.
+`testbed.network.probe` measures it before each trial and after it, one link after the other.
 """
 
 PROBED_RATE_NS, PROBED_FRAMES = 50_000_000, 150

@@ -23,7 +23,7 @@ import polars as pl
 from pydantic import BaseModel, ValidationError
 
 from middlemark.errors import StoreError
-from middlemark.installation.ownership import other_owner
+from middlemark.installation.user_folders import other_owner
 
 MOST_MANIFEST_BYTES: Final = 1 << 29
 """Every planned trial with its experiment, and the messages of recordings."""

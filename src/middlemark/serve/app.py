@@ -19,9 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from middlemark.analysis.catalogue.estimates import past_runs
-from middlemark.analysis.catalogue.library import Library, ListedRun, Shelf
-from middlemark.analysis.catalogue.selection import Selection
+from middlemark.analysis.catalogue.library import Library, ListedRun, Selection, Shelf, past_runs
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.compare.metrics import compare_usual_metrics, over_settings
 from middlemark.analysis.compare.pairing import pair_runs
@@ -32,9 +30,8 @@ from middlemark.report.conclusions import digest as means
 from middlemark.report.conclusions.comparison import pair_deliveries, row
 from middlemark.report.conclusions.history import Setting, in_common, settings
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.setting_words import setting_words
-from middlemark.report.output.markup import page_environment
-from middlemark.report.output.packing import program
+from middlemark.report.elements.labels import setting_words
+from middlemark.report.output.markup import page_environment, program
 from middlemark.results.files import MOST_PAGE_BYTES, MOST_RECORD_BYTES, is_there, read_bytes, read_chunks
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder

@@ -15,8 +15,7 @@ from middlemark.report.conclusions.comparison import unit_of
 from middlemark.report.conclusions.history import Setting, history_words
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.report.elements.formatting import Unit, count_range, factor
-from middlemark.report.elements.labels import COLOURS, DASHES
-from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words
+from middlemark.report.elements.labels import COLOURS, DASHES, FACTOR_BOUNDARY, setting_words
 from middlemark.report.elements.tables import Cell, Column, Table, named, table
 from middlemark.suite.metrics import Metric
 

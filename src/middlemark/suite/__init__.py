@@ -34,8 +34,7 @@ from middlemark.suite.conditions import (
     Timeline,
 )
 from middlemark.suite.demand.demand import Demand, DemandProcess
-from middlemark.suite.demand.recorded import RecordedMessages
-from middlemark.suite.demand.streams import Demanded, ServiceDemand, StreamDemand, Within
+from middlemark.suite.demand.streams import Demanded, RecordedMessages, ServiceDemand, StreamDemand, Within
 from middlemark.suite.load import (
     LoadedDemand,
     LoadedSuite,

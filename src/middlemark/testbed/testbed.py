@@ -1,7 +1,7 @@
 """The test-bed of one trial: a plan's hosts, networks and links made real, and taken away with the context.
 
 Hosts in namespaces are wired by a switch in namespaces of its own, so that nothing is made in this machine's; a trial
-on this machine alone costs nothing. No worker runs here and no link is judged: `campaign` and `probe` do that.
+on this machine alone costs nothing. No worker runs here and no link is judged: `campaign` and `network.probe` do that.
 """
 
 from __future__ import annotations

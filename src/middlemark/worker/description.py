@@ -14,7 +14,7 @@ from typing import assert_never
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from middlemark.errors import StoreError, WorkerFailed
-from middlemark.installation.cache import cache_folder, make_cache_folder
+from middlemark.installation.user_folders import cache_folder, make_cache_folder
 from middlemark.plan import Experiment, Stream
 from middlemark.results.files import check_owner, read_bytes, write_model
 from middlemark.worker.answers import ask, failed

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.catalogue.library import ListedRun, Shelf
-from middlemark.analysis.catalogue.selection import Selection
+from middlemark.analysis.catalogue.library import ListedRun, Selection, Shelf
 from middlemark.errors import UsageError
 from middlemark.results.manifest import Library, Middleware, RunHead, RunOutline
 from middlemark.results.run_folder import RunFolder

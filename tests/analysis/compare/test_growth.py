@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from behaviour import Behaviour
-from middlemark.analysis.compare.growth import Fit, Over, Shape, fitted
+from middlemark.analysis.compare.scaling import Fit, Over, Shape, fitted_growth
 from middlemark.analysis.run import analyse
 from run_builder import build_run
 
@@ -28,7 +28,7 @@ def fit_of(base: float, slope: float, curvature: float, seed: int = 1) -> Fit:
     """Of four trials a place, each 3 % off."""
     drawn = np.random.default_rng(seed)
     costs = {place: base + slope * place + curvature * place**2 for place in PLACES}
-    found = fitted((place, list(cost * (1 + drawn.normal(0, 0.03, 4)))) for place, cost in costs.items())
+    found = fitted_growth((place, list(cost * (1 + drawn.normal(0, 0.03, 4)))) for place, cost in costs.items())
     assert found is not None
     return found
 
@@ -59,13 +59,13 @@ def test_a_constant_is_called_growth_no_oftener_than_its_intervals_say() -> None
 
 
 def test_three_places_are_too_few_for_any_curve() -> None:
-    assert fitted(iter([(10, [1.0, 1.1]), (20, [2.0, 2.1]), (40, [4.0, 4.1])])) is None
+    assert fitted_growth(iter([(10, [1.0, 1.1]), (20, [2.0, 2.1]), (40, [4.0, 4.1])])) is None
 
 
 def test_a_place_where_nothing_was_measured_is_left_out() -> None:
     values = [(place, [float(place)] * 3) for place in PLACES[:4]]
-    assert fitted(iter([*values, (5000, [])])) is not None
-    assert fitted(iter([*values[:3], (5000, [])])) is None
+    assert fitted_growth(iter([*values, (5000, [])])) is not None
+    assert fitted_growth(iter([*values[:3], (5000, [])])) is None
 
 
 def test_a_run_has_each_cost_over_endpoints_and_over_participants(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 from behaviour import Behaviour
-from middlemark.analysis.compare.scaling import fit
+from middlemark.analysis.compare.scaling import fitted_line
 from middlemark.analysis.run import analyse
 from run_builder import build_run
 
@@ -44,7 +44,7 @@ def test_two_sizes_are_too_few_for_a_scaling_factor(tmp_path: Path) -> None:
 def test_the_slope_of_a_block_is_theil_and_sens() -> None:
     sizes = np.array([100, 1000, 5000, 20_000])
     latency = np.array([1000.0, 1500.0, 4000.0, 30_000.0])
-    found = fit({int(size): {1: float(value)} for size, value in zip(sizes, latency, strict=True)})
+    found = fitted_line({int(size): {1: float(value)} for size, value in zip(sizes, latency, strict=True)})
     assert found is not None
     assert found[0].value == pytest.approx(scipy.stats.theilslopes(latency, sizes).slope)
 
@@ -52,7 +52,7 @@ def test_the_slope_of_a_block_is_theil_and_sens() -> None:
 def test_one_trial_gone_wrong_does_not_tilt_the_line() -> None:
     points = {size: dict.fromkeys(range(6), 1000.0 + 2 * size) for size in (100, 200, 300, 400, 500)}
     points[500] = {**points[500], 0: 1e9}
-    found = fit(points)
+    found = fitted_line(points)
     assert found is not None
     assert found[0].value == pytest.approx(2.0)
 
@@ -65,7 +65,7 @@ def test_the_interval_of_the_slope_covers_93_to_97_percent() -> None:
             size: dict(enumerate((1000 + 2 * size) * rng.lognormal(0, 0.05, 8)))
             for size in (100, 1000, 10_000, 100_000)
         }
-        found = fit(points)
+        found = fitted_line(points)
         assert found is not None
         slope = found[0]
         covers += slope.low <= 2 <= slope.high if slope.low is not None and slope.high is not None else 0

@@ -16,7 +16,7 @@ from middlemark.plan import Invalid, InvalidKind, InvalidReason
 from middlemark.plan.topology.network import Direction, Link
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Disturbance
-from middlemark.testbed.probe.probe import DirectionMeasured, Loss, Measured, RoundTrip
+from middlemark.testbed.network.probe import DirectionMeasured, Loss, Measured, RoundTrip
 from run_builder import build_run
 
 MS = 1_000_000

@@ -14,7 +14,7 @@ from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Trial,
 from middlemark.results.progress import Event, StepReached
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
-from middlemark.testbed.machine import awake
+from middlemark.testbed.machine import cpus
 from middlemark.testbed.machine.cpus import has_ended
 from middlemark.testbed.processes import cgroup, ledger
 from staged import placed, suite_text
@@ -104,7 +104,7 @@ def ledger_files() -> list[Path]:
 @pytest.fixture
 def spinners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CPUs are kept awake by processes, which are in no control group."""
-    monkeypatch.setattr(awake, "LATENCY", tmp_path / "no such" / "device")
+    monkeypatch.setattr(cpus, "CPU_DMA_LATENCY", tmp_path / "no such" / "device")
     monkeypatch.setattr(cgroup, "hierarchies", dict)
 
 

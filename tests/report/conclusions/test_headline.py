@@ -6,8 +6,7 @@ from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.plan import NotApplicable
 from middlemark.report.conclusions.headline import Answer, answer, interval_words
-from middlemark.report.elements.labels import series_by_experiment
-from middlemark.report.elements.setting_words import distinguishing
+from middlemark.report.elements.labels import distinguishing, series_by_experiment
 from middlemark.suite import Delivery
 from run_builder import build_run
 

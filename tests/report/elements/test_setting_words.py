@@ -1,6 +1,6 @@
 """Settings in words: what is said of a load, of a condition, and of a setting as a run has stored it."""
 
-from middlemark.report.elements.setting_words import condition_words, setting_words, stream_beside
+from middlemark.report.elements.labels import condition_words, setting_words, stream_beside
 
 
 def test_a_level_of_security_is_said_beside_the_load() -> None:

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from behaviour import Behaviour
-from middlemark.analysis.compare.growth import Coefficient, Fit, Shape
+from middlemark.analysis.compare.scaling import Coefficient, Fit, Shape
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import NotApplicable
 from middlemark.report.elements.formatting import MICROSECONDS

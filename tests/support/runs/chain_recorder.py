@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from middlemark.analysis.chains.trace import ChainPart, Fate, FollowedChain, Route, Rows
+from middlemark.analysis.metrics.chain_trace import ChainPart, Fate, FollowedChain, Route, Rows
 
 END_NS = 1_000_000
 

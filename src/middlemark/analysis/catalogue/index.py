@@ -1,8 +1,8 @@
 """What was read of the runs in one folder, kept as Parquet in the user's cache: their outlines and their estimates.
 
 It is never trusted more than the runs: each entry has the stamp of its run, and what is missing, of another stamp or
-unreadable is read from the run again, which `library` and `estimates` do. Without it everything takes longer, and says
-the same.
+unreadable is read from the run again, which `library` does. Without it everything takes longer, and
+says the same.
 
     <cache>/middlemark/runs/<digest of the folder's path>/folder
                                                           outlines.parquet
@@ -23,7 +23,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from middlemark.errors import StoreError
-from middlemark.installation.cache import cache_folder, make_cache_folder
+from middlemark.installation.user_folders import cache_folder, make_cache_folder
 from middlemark.results.files import check_owner, is_there, read_bytes, write_bytes, write_with
 from middlemark.results.manifest import RunOutline
 from middlemark.results.tables import UNREADABLE, check_table, read_table, write_table

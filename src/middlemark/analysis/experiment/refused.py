@@ -1,7 +1,7 @@
 """What workers refuse, each reason once: refusals that differ in a message's size or a stream's name alone are one.
 
 A worker names both in its reason, so that each cell of a sweep has another text. Workers are asked before a run by
-`campaign.papers.refusals`; after one the outcomes have what they said.
+`campaign.reproduction`; after one the outcomes have what they said.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The metrics of one trial, from its samples and counts."""
+"""The metrics of one trial, from its samples and counts, and its chains of nodes."""

@@ -1,7 +1,7 @@
 """The metrics of a stored trial: read where they were stored at its end, else computed from its files.
 
 What is read is checked as if a stranger had written it; what contradicts itself or the trial's record makes the trial a
-damaged one. `results.metrics_file` reads and writes files; `trial`, `chains.metrics` and their neighbours compute.
+damaged one. `results.metrics_file` reads and writes files; `trial`, `chains` and their neighbours compute.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt
 
-from middlemark.analysis.chains.metrics import chain_metrics
-from middlemark.analysis.chains.trace import Rows
 from middlemark.analysis.experiment.findings import MeasuredTrial
 from middlemark.analysis.kernel.breakdown import ExampleMessage, PathFindings, path_findings, transport_values
 from middlemark.analysis.metrics.accounting import AccountingError, accountable, flows
+from middlemark.analysis.metrics.chain_trace import Rows
+from middlemark.analysis.metrics.chains import chain_metrics
 from middlemark.analysis.metrics.resources import MemorySeries, memory_series, resource_values
 from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, Settling, TimeSeries, settling_by_stream, time_series
 from middlemark.analysis.metrics.traffic import wire_values

@@ -15,8 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from middlemark.analysis.stats.intervals import CONFIDENCE
-from middlemark.analysis.stats.two_samples import student
+from middlemark.analysis.stats.intervals import CONFIDENCE, student
 from middlemark.analysis.verdicts.values import Block, BlockValues, Machines, Values, from_logarithm
 
 Floats = NDArray[np.float64]

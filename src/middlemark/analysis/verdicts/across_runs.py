@@ -16,8 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from middlemark.analysis.stats.estimate import Estimate, Method
-from middlemark.analysis.stats.intervals import CONFIDENCE, share_interval
-from middlemark.analysis.stats.two_samples import student
+from middlemark.analysis.stats.intervals import CONFIDENCE, share_interval, student
 from middlemark.analysis.verdicts.bounds import TOO_FEW, Evidence
 from middlemark.analysis.verdicts.difference import (
     FEWEST_BLOCKS,

@@ -18,8 +18,16 @@ from functools import partial
 import numpy as np
 import scipy
 
-from middlemark.analysis.stats.intervals import CONFIDENCE, MAX_WEIGHT, share_interval
-from middlemark.analysis.stats.two_samples import paired_t, ranks_reach, signed_ranks, student, welch
+from middlemark.analysis.stats.intervals import (
+    CONFIDENCE,
+    MAX_WEIGHT,
+    paired_t,
+    ranks_reach,
+    share_interval,
+    signed_ranks,
+    student,
+    welch,
+)
 from middlemark.analysis.verdicts.across_machines import AcrossMachines, Combined, combined, comparable
 from middlemark.analysis.verdicts.values import (
     FARTHEST,

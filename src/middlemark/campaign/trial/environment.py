@@ -27,9 +27,8 @@ from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.hosts.ssh import SshHost
-from middlemark.testbed.machine import awake, cpus
-from middlemark.testbed.machine.awake import KeptAwake
-from middlemark.testbed.machine.cpus import CpuLoad
+from middlemark.testbed.machine import cpus
+from middlemark.testbed.machine.cpus import CpuLoad, KeptAwake
 from middlemark.testbed.processes import slot as slots
 from middlemark.testbed.processes.child import executable
 from middlemark.testbed.processes.ledger import Ledger, state_folder
@@ -87,7 +86,7 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         testbed = stack.enter_context(built(plan, slot, ledger))
         stack.callback(ledger.remove, ledger.enter("shared_memory", slot.name))
         is_awake = experiment.conditions.keep_awake
-        kept_awake = stack.enter_context(awake.kept_awake(resources.cpus, ledger)) if is_awake else None
+        kept_awake = stack.enter_context(cpus.kept_awake(resources.cpus, ledger)) if is_awake else None
         folder = _folders(testbed, experiment.timeline, slot, ledger, stack)
         contents, deployment = _contents(workers), experiment.conditions.deployment
         hosts = {

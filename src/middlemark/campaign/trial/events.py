@@ -29,7 +29,7 @@ from middlemark.worker.contract import (
     ServiceRefused,
 )
 from middlemark.worker.process import Ended, Heard, Junk, Said, TooMuch, last_lines
-from middlemark.worker.topics import PlannedPaths
+from middlemark.worker.streams import PlannedPaths
 
 M = TypeVar("M", bound=BaseModel)
 First: TypeAlias = ApplicationFirstMessage | ApplicationFirstFullMessage

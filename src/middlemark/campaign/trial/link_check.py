@@ -1,6 +1,6 @@
 """Measures a trial's links and routes before and after it, and records whether they are as requested.
 
-`testbed.probe` measures and compares; this module names the metrics. `validity` decides what a wrong link means for the
+`testbed.network` measures and compares; this module names the metrics. `validity` decides what a wrong link means for the
 trial.
 """
 
@@ -17,9 +17,9 @@ from middlemark.campaign.trial.validity import unlike
 from middlemark.errors import EnvironmentUnusable, InternalError
 from middlemark.plan import Invalid, PlannedFault
 from middlemark.results.record import LinkMeasured
+from middlemark.testbed.network.probe import DirectionMeasured, Measured, probe, probe_route, requested_now
 from middlemark.testbed.network.shaping import RelayReport
-from middlemark.testbed.probe.probe import DirectionMeasured, Measured, probe, probe_route, requested_now
-from middlemark.testbed.probe.verify import link_verdict, route_verdict
+from middlemark.testbed.network.verify import link_verdict, route_verdict
 from middlemark.testbed.testbed import Route, Testbed
 
 PROBES = 3

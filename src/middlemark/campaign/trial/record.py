@@ -30,7 +30,7 @@ from middlemark.results.record import Effective, Resources, ServiceConfiguration
 from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
 from middlemark.worker import contract
-from middlemark.worker.topics import PlannedPaths
+from middlemark.worker.streams import PlannedPaths
 
 
 @dataclass(frozen=True)

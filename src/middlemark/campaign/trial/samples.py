@@ -25,7 +25,7 @@ from middlemark.results.tables import (
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
-from middlemark.worker.topics import topics
+from middlemark.worker.streams import topics
 
 _TRIGGERS = {0: "message", 1: "timer", 2: "source"}
 _CODED_EXECUTIONS = pl.Schema({**EXECUTIONS_SCHEMA, "trigger": pl.UInt8()})

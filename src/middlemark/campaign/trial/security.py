@@ -1,6 +1,6 @@
 """The security of one trial: whether its worker has the level, its credentials, and which process gets which.
 
-It opens no credential; `worker.credentials` has them made, the specs carry them to the processes.
+It opens no credential; `worker.answers` has them made, the specs carry them to the processes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from middlemark.errors import WorkerFailed
 from middlemark.plan import Failed, NotApplicable, Trial
 from middlemark.suite import Security
 from middlemark.worker import contract
+from middlemark.worker.answers import made_credentials, without_secrets
 from middlemark.worker.contract import ApplicationSpec, Description, SecurityLevel, ServiceSpec
-from middlemark.worker.credentials import answered, without_secrets
 from middlemark.worker.description import CONTRACT_VERSION, lacking_security
 
 _LEVELS: Mapping[Security, SecurityLevel] = {
@@ -56,7 +56,7 @@ def _stored(spec: ServiceSpec | ApplicationSpec) -> BaseModel:
 
 def _made(level: SecurityLevel, specs: Specs, environment: TrialEnvironment) -> contract.CredentialsMade:
     try:
-        event = answered(environment.workers.publishers.path, _request(level, specs, environment))
+        event = made_credentials(environment.workers.publishers.path, _request(level, specs, environment))
     except WorkerFailed as failure:
         raise TrialOver(Failed(application=_MAKER, doing=_DOING, causes=(failure.text,))) from failure
     match event:

@@ -29,8 +29,7 @@ from middlemark.testbed.hosts.host import Host
 from middlemark.worker import contract
 from middlemark.worker.contract import ApplicationSpec, Placement, Rendezvous, ServiceAddress, ServiceSpec
 from middlemark.worker.description import CONTRACT_VERSION, counts_by_stream, needed_services, resolved_delivery
-from middlemark.worker.patterns import node_spec, pattern_spec
-from middlemark.worker.topics import Topic, endpoint_of, topics
+from middlemark.worker.streams import Topic, endpoint_of, node_spec, pattern_spec, topics
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import arguments
+from middlemark.cli.arguments import Command, Group
 from middlemark.cli.boundary import say
-from middlemark.cli.help import Command, Group
 
 if TYPE_CHECKING:
     from middlemark.suite import Topology

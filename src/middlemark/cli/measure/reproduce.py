@@ -17,7 +17,7 @@ from middlemark.cli.boundary import say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from middlemark.campaign.papers.reproduction import PlannedPaper
+    from middlemark.campaign.reproduction import PlannedPaper
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
@@ -49,7 +49,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Measure a published evaluation again: its findings judged anew, its values beside ours."""
-    from middlemark.campaign.papers.reproduction import plan_paper, reproduce_new, with_refusals
+    from middlemark.campaign.reproduction import plan_paper, reproduce_new, with_refusals
     from middlemark.cli.measure.run import new_folder, watched
     from middlemark.suite import load_inventory
     from middlemark.suite.papers import Extent, load_paper
@@ -80,7 +80,7 @@ def _check(paper: str | None, resume: Path | None, *, dry_run: bool, fresh: "Map
 
 
 def _resume(path: Path, *, across: bool, trust: bool, as_json: bool) -> None:
-    from middlemark.campaign.papers.reproduction import resume_paper
+    from middlemark.campaign.reproduction import resume_paper
     from middlemark.cli.measure.run import watched
     from middlemark.results.run_folder import ReproductionFolder
 
@@ -92,7 +92,7 @@ def _resume(path: Path, *, across: bool, trust: bool, as_json: bool) -> None:
 def _show_plan(planned: "PlannedPaper", as_json: bool) -> None:
     """What would run, what can't here and why, how long it takes, and which findings it can't decide."""
     from middlemark.analysis.decisions.paper_findings import unmeasured_claims
-    from middlemark.campaign.papers.reproduction import lacking
+    from middlemark.campaign.reproduction import lacking
 
     open_claims = {
         finding.finding: unmeasured_claims(finding, planned.accepted_experiments(finding.suite or ""))

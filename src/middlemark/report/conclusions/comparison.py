@@ -37,8 +37,7 @@ from middlemark.report.elements.formatting import (
     digits,
     times,
 )
-from middlemark.report.elements.labels import deliveries_of, delivery_cell
-from middlemark.report.elements.setting_words import setting_words, stream_beside
+from middlemark.report.elements.labels import deliveries_of, delivery_cell, setting_words, stream_beside
 from middlemark.report.elements.tables import estimate_cell
 from middlemark.report.elements.terminal_tables import grid
 from middlemark.report.internals.machines import across_words

@@ -19,8 +19,8 @@ from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.comparison import comparison_data as compared_data
 from middlemark.report.conclusions.comparison import pair_deliveries, row, unit_of
 from middlemark.report.elements.formatting import ABSENT
+from middlemark.report.elements.labels import setting_words, stream_beside
 from middlemark.report.elements.plain_text import markdown_text, plain_text
-from middlemark.report.elements.setting_words import setting_words, stream_beside
 from middlemark.report.elements.terminal_tables import grid
 from middlemark.suite.yaml.quantity import plural
 

@@ -16,8 +16,7 @@ from middlemark.analysis.stats.intervals import APART, CONFIDENCE, coverage
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS
 from middlemark.analysis.verdicts.judge import Verdict, judge_difference
 from middlemark.report.elements.formatting import listed, times, unit_of
-from middlemark.report.elements.labels import Series
-from middlemark.report.elements.setting_words import describe_load
+from middlemark.report.elements.labels import Series, describe_load
 from middlemark.report.elements.tables import estimate_cell
 from middlemark.report.traffic.faults import fault_sentence
 from middlemark.suite.yaml.quantity import plural

@@ -14,8 +14,15 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Method
 from middlemark.report.elements.formatting import unit_of
-from middlemark.report.elements.labels import Series, Trials, deliveries_of, trials_behind
-from middlemark.report.elements.setting_words import LOAD, distinguishing, load_words
+from middlemark.report.elements.labels import (
+    LOAD,
+    Series,
+    Trials,
+    deliveries_of,
+    distinguishing,
+    load_words,
+    trials_behind,
+)
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Table, estimate_cell, table, values
 
 ACROSS = ("topology", "faults", "deployment", "cpu_load", "security", "link", "size", "rate")

@@ -15,7 +15,7 @@ from rich.text import Text
 from middlemark.analysis.compare.history import Change, History
 from middlemark.report.conclusions.comparison import unit_of
 from middlemark.report.elements.formatting import factor
-from middlemark.report.elements.setting_words import FACTOR_BOUNDARY, setting_words, stream_beside
+from middlemark.report.elements.labels import FACTOR_BOUNDARY, setting_words, stream_beside
 from middlemark.report.elements.terminal_tables import grid
 from middlemark.suite.metrics import Metric
 from middlemark.suite.yaml.quantity import plural

@@ -18,8 +18,7 @@ from middlemark.analysis.run import RunFindings
 from middlemark.plan import varying_factors
 from middlemark.report.elements.candidate_tables import candidate_table
 from middlemark.report.elements.formatting import PERCENT, Unit, digits, listed
-from middlemark.report.elements.labels import Series
-from middlemark.report.elements.setting_words import describe_load, distinguishing
+from middlemark.report.elements.labels import Series, describe_load, distinguishing
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Table, named, sentences, table, values
 from middlemark.results.manifest import Width
 from middlemark.suite.metrics import Key

@@ -11,15 +11,14 @@ from typing import Any
 
 import altair as alt
 
-from middlemark.analysis.chains.trace import ChainPart
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.chain_trace import ChainPart
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.plan import Chain
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, interval
-from middlemark.report.elements.labels import Series, n_words, trials_behind
-from middlemark.report.elements.setting_words import condition_words, distinguishing
+from middlemark.report.elements.labels import Series, condition_words, distinguishing, n_words, trials_behind
 from middlemark.report.traffic.bars import StackedBars
 from middlemark.suite.metrics import chain_position_subject, chain_subject
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from middlemark.analysis.chains.trace import ChainPart, positions
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.chain_trace import ChainPart, positions
 from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import (

@@ -10,8 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from middlemark.analysis.compare.comparison import Comparison
-from middlemark.analysis.compare.growth import Growth
-from middlemark.analysis.compare.scaling import Scaling
+from middlemark.analysis.compare.scaling import Growth, Scaling
 from middlemark.analysis.dataframes import summary_table
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings

@@ -17,8 +17,7 @@ from middlemark.report.conclusions.headline import Answer, answer
 from middlemark.report.conclusions.ranking import Ranking, ranking_as_table, ranking_table
 from middlemark.report.conclusions.warnings import outcome_table
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.labels import Series, Trials, trials_of
-from middlemark.report.elements.setting_words import distinguishing
+from middlemark.report.elements.labels import Series, Trials, distinguishing, trials_of
 from middlemark.report.elements.tables import Table
 from middlemark.report.elements.topology_drawing import drawing
 from middlemark.report.internals.chains import BEGAN, ChainShown, chain_shown

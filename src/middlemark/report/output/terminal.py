@@ -28,8 +28,7 @@ from middlemark.report.conclusions.recommendation import Recommendation, recomme
 from middlemark.report.conclusions.recommendation_tables import READING as MARGINS
 from middlemark.report.conclusions.warnings import outcome_counts, uncounted, warned_of
 from middlemark.report.elements.formatting import ABSENT
-from middlemark.report.elements.labels import Series, series_by_experiment
-from middlemark.report.elements.setting_words import distinguishing
+from middlemark.report.elements.labels import Series, distinguishing, series_by_experiment
 from middlemark.report.elements.tables import value_cell
 from middlemark.report.elements.terminal_tables import WIDE, cell_text, grid, heading_lines, print_table
 from middlemark.report.internals.chains import lines_of_chain

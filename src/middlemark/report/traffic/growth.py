@@ -1,6 +1,6 @@
 """How discovery grows with endpoints and participants: a table for each cost, and charts with the fitted curves.
 
-It computes nothing but where a curve passes: `analysis.compare.growth` fitted it.
+It computes nothing but where a curve passes: `analysis.compare.scaling` fitted it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 
 from middlemark.analysis.compare.comparison import CANDIDATE_FACTORS, OPTION
-from middlemark.analysis.compare.growth import Coefficient, Fit, Growth, GrowthMetric, Over
+from middlemark.analysis.compare.scaling import Coefficient, Fit, Growth, GrowthMetric, Over
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, log_scale, short
 from middlemark.report.elements.formatting import (
@@ -24,8 +24,7 @@ from middlemark.report.elements.formatting import (
     ends,
     interval,
 )
-from middlemark.report.elements.labels import DELIVERY, Series, deliveries_cell, n_trials, trials_behind
-from middlemark.report.elements.setting_words import load_words
+from middlemark.report.elements.labels import DELIVERY, Series, deliveries_cell, load_words, n_trials, trials_behind
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,

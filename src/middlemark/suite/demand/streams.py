@@ -1,28 +1,114 @@
 """What an application sends and asks for: a topic or a service, its messages, and what is required of it.
 
-A service is requested by its clients and answered by its servers, by the middleware's own means. Nothing is planned or
-judged here: `plan.demand` and `analysis.decisions` do.
+A service is requested by its clients and answered by its servers, by the middleware's own means. A stream's messages
+may be recorded: their instants and sizes are read from a CSV file beside the demand, as `campaign.import_recording`
+makes them. Nothing is planned or judged here: `plan.demand` and `analysis.decisions` do.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from middlemark.suite.demand.recorded import RecordedMessages
+from middlemark.errors import SuiteError
 from middlemark.suite.metrics import Distribution
 from middlemark.suite.workload.compute import Compute
 from middlemark.suite.workload.qos import Qos, Reliability
 from middlemark.suite.workload.workload import Arrival
-from middlemark.suite.yaml.model import Many, Model, Name, refusal
-from middlemark.suite.yaml.quantity import DURATION, MessageSize, Rate, Share, TimeSpan
+from middlemark.suite.yaml.model import Many, Model, Name, Named, SuiteFiles, closest_first, refusal
+from middlemark.suite.yaml.quantity import (
+    DURATION,
+    LARGEST_MESSAGE_BYTES,
+    SMALLEST_MESSAGE_BYTES,
+    MessageSize,
+    Rate,
+    Share,
+    TimeSpan,
+)
 
+if TYPE_CHECKING:
+    import polars as pl
+
+COLUMNS = ("topic", "at_ns", "size_bytes")
+"""The columns of a recording: one line per message, `at_ns` from the start of the recording; contents are not
+needed."""
+_MOST_MESSAGES = 5_000_000
 LOSS_OF_BEST_EFFORT = 0.01
 """What may be lost, or unanswered, of a best-effort stream or service by default; of a reliable one it is nothing."""
 _Title = Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.~-]{1,80}$")]
+
+
+class RecordedMessages(Named):
+    """The messages of one topic of a recording."""
+
+    name_key: ClassVar[str] = "file"
+
+    file: str
+    """A CSV file, relative to the demand's folder."""
+    topic: str | None = None
+    """The topic's name in the file; without it, the stream's."""
+    offsets_ns: tuple[int, ...] = ()
+    """The instant of each message from the start of the recording, as read from the file."""
+    sizes_bytes: tuple[int, ...] = ()
+    """The size of each message, raised to the smallest that can be sent."""
+    period_ns: int = 0
+    """The duration of the whole recording, all topics together; then it begins again."""
+
+    def read(self, suite_files: SuiteFiles, stream_topic: str) -> RecordedMessages:
+        """These messages with the values from the file."""
+        topic = self.topic or stream_topic
+        table = _table(self.file, suite_files)
+        messages = table.filter(table["topic"] == topic).sort("at_ns")
+        if messages.is_empty():
+            topics = table["topic"].unique().sort().to_list()
+            raise refusal(f"`{self.file}` has no message of `{topic}`", allowed=closest_first(topic, topics))
+        sizes = messages["size_bytes"].clip(SMALLEST_MESSAGE_BYTES)
+        return self.model_copy(
+            update={
+                "offsets_ns": tuple(messages["at_ns"].to_list()),
+                "sizes_bytes": tuple(sizes.to_list()),
+                "period_ns": period_ns(table["at_ns"].max(), Counter(table["topic"])),
+            }
+        )
+
+
+def period_ns(last_ns: object, messages: Counter[str]) -> int:
+    """The duration of a recording: up to its last message, plus the mean interval of its most frequent topic."""
+    last = int(str(last_ns))
+    return last + max(last // max(max(messages.values()) - 1, 1), 1)
+
+
+def _table(file: str, suite_files: SuiteFiles) -> pl.DataFrame:
+    import polars as pl  # noqa: PLC0415 - only a demand with a recording pays for loading it
+
+    path = suite_files.path(file)
+    try:
+        table = pl.read_csv(suite_files.read(file), infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        message = str(error).splitlines()[0]
+        raise SuiteError(f"this is no CSV: {message}", file=path, allowed=",".join(COLUMNS)) from error
+    if tuple(table.columns) != COLUMNS:
+        raise SuiteError("these columns are not the expected ones", file=path, line=1, allowed=",".join(COLUMNS))
+    if not 0 < table.height <= _MOST_MESSAGES:
+        raise SuiteError(f"{table.height} messages", file=path, allowed=f"1 to {_MOST_MESSAGES}")
+    rows_read = table.with_columns(pl.col("at_ns", "size_bytes").cast(pl.Int64, strict=False))
+    for line, problem in _wrong(rows_read.rows()):
+        raise SuiteError(problem, file=path, line=line, offending=",".join(map(str, table.rows()[line - 2])))
+    return rows_read
+
+
+def _wrong(rows: Sequence[tuple[str, int | None, int | None]]) -> Iterator[tuple[int, str]]:
+    """Lines, from 1 with the heading, that can't be read."""
+    for line, (_, at_ns, size_bytes) in enumerate(rows, start=2):
+        if at_ns is None or at_ns < 0:
+            yield line, "`at_ns` is no whole number from 0"
+        if size_bytes is None or not 0 <= size_bytes <= LARGEST_MESSAGE_BYTES:
+            yield line, f"`size_bytes` is no whole number from 0 to {LARGEST_MESSAGE_BYTES}"
 
 
 def _plain(title: str) -> str:

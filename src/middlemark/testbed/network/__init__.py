@@ -1,1 +1,1 @@
-"""The networks and links between hosts, and what shapes them."""
+"""The networks and links between hosts, what shapes them, and how each is measured and judged."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from middlemark.errors import EnvironmentNotReady, InternalError, StoreError
-from middlemark.installation.ownership import nearest_existing, other_owner, user_name
+from middlemark.installation.user_folders import nearest_existing, other_owner, user_name
 from middlemark.testbed.processes import cgroup, procfs
 from middlemark.testbed.processes.entry import (
     SHARED_MEMORY,

@@ -3,10 +3,10 @@
 import pytest
 
 from behaviour import MS, Behaviour
-from middlemark.analysis.chains import trace
 from middlemark.analysis.compare.metrics import compare_usual_metrics
 from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics import chain_trace
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.results import tables
 from middlemark.suite.metrics import TRIAL, Key, chain_position_subject, chain_subject, metric_named, node_subject
@@ -172,7 +172,7 @@ def test_a_comparison_is_of_chains_and_of_streams_only_on_demand(run: RunFinding
 def test_a_trial_that_is_followed_piece_by_piece_comes_to_the_same(
     run: RunFindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(chain_trace, "CHUNK_ROWS", 7)
     monkeypatch.setattr(tables, "FEW_ROWS", 0)
     again = analyse(run.folder)
     assert again.damaged == ()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from middlemark.campaign import reproduction
 from middlemark.campaign.campaign import run_new
-from middlemark.campaign.papers import reproduction
-from middlemark.campaign.papers.reproduction import plan_paper, reproduce_new, resume_paper
+from middlemark.campaign.reproduction import plan_paper, reproduce_new, resume_paper
 from middlemark.errors import StoreError
 from middlemark.plan import Valid
 from middlemark.results.manifest import Reproduction

@@ -1,6 +1,6 @@
 """What workers know as streams of their own is one stream of the plan, and nothing else passes for a topic of it."""
 
-from middlemark.worker.topics import PlannedPaths, endpoint_of, topics
+from middlemark.worker.streams import PlannedPaths, endpoint_of, topics
 from planned_experiments import experiments, suite
 
 

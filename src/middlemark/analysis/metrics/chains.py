@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.chains.trace import (
+from middlemark.analysis.metrics.chain_trace import (
     COUNTED_FATES,
     NEVER_ENDED,
     ChainPart,

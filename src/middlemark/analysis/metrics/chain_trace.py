@@ -2,7 +2,7 @@
 
 Computation is from an execution's start to its end, communication from there, filling taken off, until the next node's
 application has the message, idle from there until that node takes it (it waits for a timer, for other inputs, or is
-busy). What does not end, or can't be followed, is kept with its fate and counted; `metrics` reads all of it.
+busy). What does not end, or can't be followed, is kept with its fate and counted; `chains` reads all of it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from chain_recorder import (
     one_way,
     sums,
 )
-from middlemark.analysis.chains.trace import ChainPart, Fate, Route, follow_chain
+from middlemark.analysis.metrics.chain_trace import ChainPart, Fate, Route, follow_chain
 
 
 def test_a_chain_is_split_node_by_node() -> None:

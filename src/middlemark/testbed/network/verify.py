@@ -17,7 +17,7 @@ import scipy
 
 from middlemark.plan.topology.network import Direction, Link
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION
-from middlemark.testbed.probe.probe import (
+from middlemark.testbed.network.probe import (
     PING_INTERVAL_NS,
     DirectionMeasured,
     Loss,

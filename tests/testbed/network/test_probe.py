@@ -11,10 +11,10 @@ import pytest
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.duration import PROBE_NS, PROBED_FRAMES, PROBED_RATE_NS, PROBED_SHARES_NS
 from middlemark.plan.topology.network import Direction, Link, TracePoint
+from middlemark.testbed.network import probe as probing
 from middlemark.testbed.network import shaping
-from middlemark.testbed.probe import probe as probing
-from middlemark.testbed.probe.probe import link_probe_spec, measured_by, probe, requested_now
-from middlemark.testbed.probe.verify import link_verdict
+from middlemark.testbed.network.probe import link_probe_spec, measured_by, probe, requested_now
+from middlemark.testbed.network.verify import link_verdict
 from middlemark.testbed.processes import child
 from testbeds import ANSWERING, ASKING, needs_namespaces, on, started, two_hosts
 

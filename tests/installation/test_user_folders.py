@@ -1,11 +1,17 @@
-"""Whose a folder is: one's own and root's are trusted, another user's is named, through links too."""
+"""To whom a folder belongs is named, through links too, and nothing is cached in another user's."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from middlemark.installation.ownership import nearest_existing, other_owner, user_name
+from middlemark.installation.user_folders import (
+    cache_folder,
+    make_cache_folder,
+    nearest_existing,
+    other_owner,
+    user_name,
+)
 
 ANOTHER = 54321
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -45,3 +51,28 @@ def test_the_nearest_is_the_folder_itself_or_the_lowest_that_exists(tmp_path: Pa
 def test_a_user_has_a_name_or_a_number() -> None:
     assert user_name(0) == "root"
     assert user_name(ANOTHER) == str(ANOTHER)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+def test_it_is_made_for_its_user_alone(cache: Path) -> None:
+    assert cache_folder() == cache / "middlemark"
+    make_cache_folder(cache_folder() / "kind")
+    assert (cache / "middlemark/kind").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("theirs", ["", "middlemark", "middlemark/kind"])
+def test_nothing_is_made_in_another_users(cache: Path, theirs: str) -> None:
+    (cache / theirs).mkdir(parents=True)
+    for path in (cache, *cache.rglob("*")):
+        os.chown(path, ANOTHER, -1)
+    before = sorted(cache.rglob("*"))
+    with pytest.raises(PermissionError, match="another user"):
+        make_cache_folder(cache_folder() / "kind")
+    assert sorted(cache.rglob("*")) == before

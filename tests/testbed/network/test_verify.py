@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom
 
 from middlemark.plan.topology.network import Direction, Link
-from middlemark.testbed.probe.probe import DirectionMeasured, Loss, Measured, RoundTrip
-from middlemark.testbed.probe.verify import link_verdict, route_verdict
+from middlemark.testbed.network.probe import DirectionMeasured, Loss, Measured, RoundTrip
+from middlemark.testbed.network.verify import link_verdict, route_verdict
 
 MS = 1_000_000
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chain_recorder import CAMERA, DETECT, END_NS, IMAGE, OBJECTS, PLAN, WHOLE_WAY, Recorder, fates, one_way
-from middlemark.analysis.chains.trace import Fate, Route, follow_chain
+from middlemark.analysis.metrics.chain_trace import Fate, Route, follow_chain
 
 
 def test_what_does_not_end_has_its_reason_and_its_place() -> None:

@@ -1,1 +1,0 @@
-"""Chains of nodes: followed from their first message to their last, and their metrics."""

@@ -1,1 +1,0 @@
-"""Measures each link and judges whether it is what was requested."""

@@ -1,0 +1,129 @@
+"""A plan's streams, patterns and nodes in the words of the contract, and what workers say of streams in the plan's.
+
+A pattern gets the seeds that belong to a trial. To a worker each topic of a stream is a stream of its own; a plan has
+them as one stream with a publisher and a subscriber for each, so that they have their metrics together. It starts
+nothing and reads no file: `plan` has what is planned, `campaign.trial.spec` the rest of a spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from middlemark.plan import (
+    Burst,
+    ClosedRequests,
+    Computed,
+    Node,
+    OpenRequests,
+    PingPong,
+    Requests,
+    Stream,
+    StreamPattern,
+    Unthrottled,
+)
+from middlemark.plan import Periodic as PeriodicPlan
+from middlemark.suite import Arrival
+from middlemark.worker import contract
+
+
+def pattern_spec(pattern: StreamPattern, seed: int) -> contract.PatternSpec:
+    """What a worker is told of a pattern, with the seed of the trial's block where anything is drawn."""
+    match pattern:
+        case PeriodicPlan():
+            arrival = _arrival_spec(pattern.arrival, seed)
+            return contract.PeriodicPattern(rate_hz=pattern.rate_hz, arrival=arrival)
+        case Burst():
+            return contract.BurstPattern(rate_hz=pattern.rate_hz, messages=pattern.messages)
+        case Computed():
+            return contract.ComputedPattern(rate_hz=pattern.rate_hz)
+        case PingPong():
+            return contract.PingPongPattern(**pattern.model_dump(exclude={"kind"}))
+        case OpenRequests() | ClosedRequests():
+            return _requests_spec(pattern, seed)
+        case Unthrottled():
+            return contract.UnthrottledPattern(**pattern.model_dump(exclude={"kind"}))
+
+
+def _requests_spec(pattern: Requests, seed: int) -> contract.RequestResponsePattern:
+    pace = (
+        {"kind": "open", "rate_hz": pattern.rate_hz, "arrival": _arrival_spec(pattern.arrival, seed).model_dump()}
+        if isinstance(pattern, OpenRequests)
+        else {"kind": "closed", "approach_hz": pattern.approach_hz}
+    )
+    of_server = {"server_time": pattern.server_time.model_dump(), "seed": seed}
+    bounds = pattern.model_dump(include={"response_bytes", "outstanding", "timeout_ns"})
+    return contract.RequestResponsePattern.model_validate({"pace": pace, **bounds, **of_server})
+
+
+def _arrival_spec(arrival: Arrival, seed: int) -> contract.Arrival:
+    return contract.PoissonArrival(seed=seed) if arrival is Arrival.POISSON else contract.FixedArrival()
+
+
+def node_spec(node: Node, number: int, seed: int) -> contract.NodeSpec:
+    """What a worker is told of a pipeline's node, with the seed of the trial's block."""
+    inputs = [{"stream": i.stream, "index": i.subscriber, "take": i.take.model_dump()} for i in node.inputs]
+    return contract.NodeSpec.model_validate(
+        {
+            "name": node.name,
+            "number": number,
+            "trigger": node.trigger.model_dump(mode="json"),
+            "compute": node.compute.model_dump(),
+            "seed": seed + number,
+            "inputs": inputs,
+            "outputs": [{"stream": stream, "index": 0} for stream in node.outputs],
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One stream as a worker knows it."""
+
+    name: str
+    stream: Stream
+    """Of the plan."""
+    place: int
+    """The place of that stream in the plan."""
+    number: int | None
+    """Which of the stream's topics it is; None where all its publishers and subscribers share one."""
+
+    @property
+    def publishers(self) -> tuple[str, ...]:
+        """The application of each of its publishers."""
+        return self.stream.publishers if self.number is None else (self.stream.publishers[self.number],)
+
+    @property
+    def subscribers(self) -> tuple[str, ...]:
+        """The application of each of its subscribers."""
+        return self.stream.subscribers if self.number is None else (self.stream.subscribers[self.number],)
+
+
+def topics(streams: Iterable[Stream]) -> Iterator[Topic]:
+    """All of them, in the order in which workers number them."""
+    for place, stream in enumerate(streams):
+        numbers: Iterable[int | None] = (None,) if stream.topics is None else range(stream.topics)
+        yield from (Topic(_name(stream, number), stream, place, number) for number in numbers)
+
+
+def endpoint_of(stream: Stream, index: int) -> tuple[str, int]:
+    """The stream that a worker knows of one of a plan's endpoints, and the endpoint's index there."""
+    return (stream.name, index) if stream.topics is None else (_name(stream, index), 0)
+
+
+def _name(stream: Stream, number: int | None) -> str:
+    return stream.name if number is None else f"{stream.name}_{number}"
+
+
+class PlannedPaths:
+    """From a worker's names and indices to the plan's."""
+
+    def __init__(self, streams: Iterable[Stream]) -> None:
+        self._topics = {topic.name: topic for topic in topics(streams)}
+
+    def path(self, stream: str, publisher: int, subscriber: int) -> tuple[str, int, int]:
+        """The stream, publisher and subscriber; as they are where there is none of them, for their reader to refuse."""
+        topic = self._topics.get(stream)
+        if topic is None or topic.number is None or publisher or subscriber:
+            return stream, publisher, subscriber
+        return topic.stream.name, topic.number, topic.number
