@@ -7,8 +7,9 @@ nothing and reads no file: `plan` has what is planned, `campaign.trial.spec` the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
 
 from middlemark.plan import (
     Burst,
@@ -115,15 +116,34 @@ def _name(stream: Stream, number: int | None) -> str:
     return stream.name if number is None else f"{stream.name}_{number}"
 
 
+class SaidOfPath(Protocol):
+    """What a worker says of a publisher of a stream, and of a subscriber where it has one."""
+
+    @property
+    def stream(self) -> str:
+        """In the worker's words, as the others."""
+
+    @property
+    def publisher(self) -> int:
+        """Its index."""
+
+    def model_copy(self, *, update: Mapping[str, object] | None = None) -> Self:
+        """The same with other values."""
+
+
+OnPath = TypeVar("OnPath", bound=SaidOfPath)
+
+
 class PlannedPaths:
     """From a worker's names and indices to the plan's."""
 
     def __init__(self, streams: Iterable[Stream]) -> None:
         self._topics = {topic.name: topic for topic in topics(streams)}
 
-    def path(self, stream: str, publisher: int, subscriber: int) -> tuple[str, int, int]:
-        """The stream, publisher and subscriber; as they are where there is none of them, for their reader to refuse."""
-        topic = self._topics.get(stream)
-        if topic is None or topic.number is None or publisher or subscriber:
-            return stream, publisher, subscriber
-        return topic.stream.name, topic.number, topic.number
+    def as_planned(self, reported: OnPath) -> OnPath:
+        """The same of the plan's stream and ends; as it came where the plan has none such, for its reader to refuse."""
+        topic = self._topics.get(reported.stream)
+        ends = ("publisher", "subscriber") if hasattr(reported, "subscriber") else ("publisher",)
+        if topic is None or topic.number is None or any(getattr(reported, end) for end in ends):
+            return reported
+        return reported.model_copy(update={"stream": topic.stream.name, **dict.fromkeys(ends, topic.number)})

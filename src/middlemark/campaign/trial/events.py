@@ -188,7 +188,7 @@ class AwaitedPaths:
             self._n_seen[name] += len(events)
             for first in events:
                 if isinstance(first, self._kind):
-                    self._missing.pop(path_of(first, self._planned), None)
+                    self._missing.pop(path_of(self._planned.as_planned(first)), None)
         return len(self._missing)
 
     def paths(self) -> tuple[MissingPath, ...]:
@@ -200,10 +200,9 @@ class AwaitedPaths:
         )
 
 
-def path_of(first: First, planned: PlannedPaths) -> FlowPath:
-    """Which of the plan's paths it was the first on."""
-    stream, publisher, subscriber = planned.path(first.stream, first.publisher, first.subscriber)
-    return stream, first.answers, publisher, subscriber
+def path_of(first: First) -> FlowPath:
+    """On which path it was the first, in its own words."""
+    return first.stream, first.answers, first.publisher, first.subscriber
 
 
 def _how_it_ended(exit_status: int) -> str:

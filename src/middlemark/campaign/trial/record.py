@@ -6,7 +6,9 @@ stores, and `samples` has what they recorded.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -31,6 +33,8 @@ from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
 from middlemark.worker import contract
 from middlemark.worker.streams import PlannedPaths
+
+M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -93,29 +97,80 @@ def ended_conditions(lifecycle: Lifecycle) -> list[InvalidReason]:
     ]
 
 
+@dataclass(frozen=True)
+class _Heard:
+    """What the processes of a trial have said that its record states."""
+
+    effective: Mapping[str, contract.ApplicationEffective]
+    """By application, the last of each."""
+    done: Mapping[str, contract.ApplicationDone]
+    ready: Mapping[str, contract.ServiceReady]
+    """By service, the last of each."""
+    measured: Mapping[str, contract.ServiceMeasured]
+    publishers: Sequence[contract.PublisherCounts]
+    subscribers: Sequence[contract.SubscriberCounts]
+    nodes: Mapping[str, contract.NodeCounts]
+    initialised: Mapping[str, contract.ApplicationInitialised]
+    """Of the applications that were there from the start, as what follows."""
+    matched: Sequence[contract.ApplicationMatched]
+    first_messages: Sequence[contract.ApplicationFirstMessage]
+    first_full_messages: Sequence[contract.ApplicationFirstFullMessage]
+
+
+def _heard(lifecycle: Lifecycle) -> _Heard:
+    """All of it, with streams, publishers and subscribers as the plan has them."""
+    applications, services = list(lifecycle.specs.applications), list(lifecycle.specs.services)
+    as_planned = PlannedPaths(lifecycle.trial.experiment.streams).as_planned
+    published = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationPublished)]
+    done = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationDone)]
+    return _Heard(
+        effective=_last(lifecycle, applications, contract.ApplicationEffective),
+        done=_last(lifecycle, applications, contract.ApplicationDone),
+        ready=_last(lifecycle, services, contract.ServiceReady),
+        measured=_last(lifecycle, services, contract.ServiceMeasured),
+        publishers=[as_planned(counts) for event in published for counts in event.publishers],
+        subscribers=[as_planned(counts) for event in done for counts in event.subscribers],
+        nodes={counts.node: counts for event in done for counts in event.nodes or ()},
+        initialised=dict(_first(lifecycle, contract.ApplicationInitialised)),
+        matched=[as_planned(match) for _, match in _first(lifecycle, contract.ApplicationMatched)],
+        first_messages=[as_planned(first) for _, first in _first(lifecycle, contract.ApplicationFirstMessage)],
+        first_full_messages=[as_planned(first) for _, first in _first(lifecycle, contract.ApplicationFirstFullMessage)],
+    )
+
+
+def _last(lifecycle: Lifecycle, names: Iterable[str], kind: type[M]) -> dict[str, M]:
+    """By process, the last that it has said of one kind."""
+    return {name: event for name in names if (event := lifecycle.last(name, kind)) is not None}
+
+
+def _first(lifecycle: Lifecycle, kind: type[M]) -> Iterator[tuple[str, M]]:
+    """All of one kind that the first processes of the applications have said that were there from the start."""
+    return ((name, event) for name in lifecycle.on_time for event in lifecycle.events.of(name, kind))
+
+
 def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord:
-    applications = [application.name for application in lifecycle.trial.experiment.applications]
+    heard, t0_ns = _heard(lifecycle), lifecycle.t0_ns or 0
     record = TrialRecord(
         trial=lifecycle.trial,
         outcome=outcome,
         attempt=attempt,
-        effective=_effective(lifecycle, applications),
+        effective={name: _effective(event) for name, event in heard.effective.items()},
         credentials=dict(lifecycle.specs.credentials),
-        services=_services(lifecycle),
-        counts=_counts(lifecycle, applications),
-        initialised_after_ns=_initialised(lifecycle),
-        matched=_matches(lifecycle),
-        first_message=_first_messages(lifecycle),
+        services={name: _service(event) for name, event in heard.ready.items()},
+        counts=_counts(heard),
+        initialised_after_ns={name: max(event.since_ns - t0_ns, 0) for name, event in heard.initialised.items()},
+        matched=tuple(_match(match, t0_ns) for match in heard.matched),
+        first_message=_first_messages(heard, t0_ns),
         window=lifecycle.window,
-        resources=_resources(lifecycle, applications),
-        path={
-            name: PathProof.model_validate(done.path.model_dump(exclude_none=True))
-            for name in applications
-            if (done := lifecycle.last(name, contract.ApplicationDone))
-        },
+        resources=_resources(heard.done) | _resources(heard.measured),
+        path={name: _path(event) for name, event in heard.done.items()},
         faults=tuple(lifecycle.faults.happened),
-        nodes=_nodes(lifecycle, applications),
-        interrupted=tuple(name for name in applications if lifecycle.events.is_end_expected(name)),
+        nodes=tuple(
+            _node(heard.nodes[node.name], t0_ns)
+            for node in lifecycle.trial.experiment.nodes
+            if node.name in heard.nodes
+        ),
+        interrupted=tuple(name for name in lifecycle.specs.applications if lifecycle.events.is_end_expected(name)),
         memory_growth_bytes=lifecycle.memory_growth_bytes,
         cpu_load=lifecycle.loads_reached,
         kept_awake=lifecycle.kept_awake,
@@ -123,118 +178,65 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
     return record.model_copy(update=dict(lifecycle.observer.record_fields()))
 
 
-def _effective(lifecycle: Lifecycle, applications: list[str]) -> dict[str, Effective]:
-    heard = {name: lifecycle.last(name, contract.ApplicationEffective) for name in applications}
-    return {
-        name: Effective.model_validate(event.model_dump(exclude={"event"}, exclude_none=True))
-        for name, event in heard.items()
-        if event
-    }
+def _effective(event: contract.ApplicationEffective) -> Effective:
+    return Effective.model_validate(event.model_dump(exclude={"event"}, exclude_none=True))
 
 
-def _services(lifecycle: Lifecycle) -> dict[str, ServiceConfiguration]:
-    ready = {name: lifecycle.last(name, contract.ServiceReady) for name in lifecycle.specs.services}
-    return {
-        name: ServiceConfiguration.model_validate(event.model_dump(exclude={"event"}))
-        for name, event in ready.items()
-        if event
-    }
+def _service(event: contract.ServiceReady) -> ServiceConfiguration:
+    return ServiceConfiguration.model_validate(event.model_dump(exclude={"event"}))
 
 
-def _counts(lifecycle: Lifecycle, applications: list[str]) -> Counts:
-    published = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationPublished)]
-    done = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationDone)]
-    planned = PlannedPaths(lifecycle.trial.experiment.streams)
+def _counts(heard: _Heard) -> Counts:
     return Counts(
-        publishers=tuple(_publisher_counts(counts, planned) for event in published for counts in event.publishers),
-        subscribers=tuple(_subscriber_counts(counts, planned) for event in done for counts in event.subscribers),
+        publishers=tuple(
+            PublisherCounts.model_validate(counts.model_dump() | {"unsent": counts.unsent or 0})
+            for counts in heard.publishers
+        ),
+        subscribers=tuple(SubscriberCounts.model_validate(counts.model_dump()) for counts in heard.subscribers),
     )
 
 
-def _publisher_counts(counts: contract.PublisherCounts, planned: PlannedPaths) -> PublisherCounts:
-    stream, publisher, _ = planned.path(counts.stream, counts.publisher, 0)
-    of_plan = {"stream": stream, "publisher": publisher, "unsent": counts.unsent or 0}
-    return PublisherCounts.model_validate(counts.model_dump() | of_plan)
-
-
-def _subscriber_counts(counts: contract.SubscriberCounts, planned: PlannedPaths) -> SubscriberCounts:
-    stream, publisher, subscriber = planned.path(counts.stream, counts.publisher, counts.subscriber)
-    of_plan = {"stream": stream, "publisher": publisher, "subscriber": subscriber}
-    return SubscriberCounts.model_validate(counts.model_dump() | of_plan)
-
-
-def _nodes(lifecycle: Lifecycle, applications: list[str]) -> tuple[NodeCounts, ...]:
-    """In the plan's order, of those whose application lived to tell."""
-    done = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationDone)]
-    counts_of = {counts.node: counts for event in done for counts in event.nodes or ()}
-    t0_ns = lifecycle.t0_ns or 0
-    return tuple(
-        NodeCounts(
-            node=counts.node,
-            first_execution_after_ns=counts.first_execution_ns and max(counts.first_execution_ns - t0_ns, 0),
-            executions=counts.executions,
-            skipped=counts.skipped,
-            unrecorded=counts.unrecorded,
-            inputs=tuple(InputCounts.model_validate(item.model_dump()) for item in counts.inputs),
-        )
-        for node in lifecycle.trial.experiment.nodes
-        if (counts := counts_of.get(node.name)) is not None
+def _match(match: contract.ApplicationMatched, t0_ns: int) -> FirstMatch:
+    return FirstMatch(
+        stream=match.stream,
+        answers=match.answers,
+        publisher=match.publisher,
+        after_ns=max(match.since_ns - t0_ns, 0),
+        handshake_ns=match.handshake_ns,
     )
 
 
-def _initialised(lifecycle: Lifecycle) -> dict[str, int]:
-    return {
-        name: _after_t0_ns(lifecycle, initialised.since_ns)
-        for name in lifecycle.on_time
-        for initialised in lifecycle.events.of(name, contract.ApplicationInitialised)
-    }
-
-
-def _matches(lifecycle: Lifecycle) -> tuple[FirstMatch, ...]:
-    planned = PlannedPaths(lifecycle.trial.experiment.streams)
-    return tuple(
-        FirstMatch(
-            stream=stream,
-            answers=match.answers,
-            publisher=publisher,
-            after_ns=_after_t0_ns(lifecycle, match.since_ns),
-            handshake_ns=match.handshake_ns,
-        )
-        for name in lifecycle.on_time
-        for match in lifecycle.events.of(name, contract.ApplicationMatched)
-        for stream, publisher, _ in (planned.path(match.stream, match.publisher, 0),)
-    )
-
-
-def _first_messages(lifecycle: Lifecycle) -> tuple[FirstMessage, ...]:
-    planned = PlannedPaths(lifecycle.trial.experiment.streams)
-    full = {
-        path_of(first, planned): _after_t0_ns(lifecycle, first.received_ns)
-        for name in lifecycle.on_time
-        for first in lifecycle.events.of(name, contract.ApplicationFirstFullMessage)
-    }
+def _first_messages(heard: _Heard, t0_ns: int) -> tuple[FirstMessage, ...]:
+    full = {path_of(first): max(first.received_ns - t0_ns, 0) for first in heard.first_full_messages}
     return tuple(
         FirstMessage(
-            stream=stream,
-            answers=answers,
-            publisher=publisher,
-            subscriber=subscriber,
-            after_ns=_after_t0_ns(lifecycle, first.received_ns),
-            full_after_ns=full.get((stream, answers, publisher, subscriber)),
+            stream=first.stream,
+            answers=first.answers,
+            publisher=first.publisher,
+            subscriber=first.subscriber,
+            after_ns=max(first.received_ns - t0_ns, 0),
+            full_after_ns=full.get(path_of(first)),
         )
-        for name in lifecycle.on_time
-        for first in lifecycle.events.of(name, contract.ApplicationFirstMessage)
-        for stream, answers, publisher, subscriber in (path_of(first, planned),)
+        for first in heard.first_messages
     )
 
 
-def _after_t0_ns(lifecycle: Lifecycle, instant_ns: int) -> int:
-    return max(instant_ns - (lifecycle.t0_ns or 0), 0)
+def _resources(
+    measured: Mapping[str, contract.ApplicationDone] | Mapping[str, contract.ServiceMeasured],
+) -> dict[str, Resources]:
+    return {name: Resources.model_validate(event.resources.model_dump()) for name, event in measured.items()}
 
 
-def _resources(lifecycle: Lifecycle, applications: list[str]) -> dict[str, Resources]:
-    heard: dict[str, contract.ApplicationDone | contract.ServiceMeasured | None] = {
-        name: lifecycle.last(name, contract.ApplicationDone) for name in applications
-    }
-    heard |= {name: lifecycle.last(name, contract.ServiceMeasured) for name in lifecycle.specs.services}
-    return {name: Resources.model_validate(event.resources.model_dump()) for name, event in heard.items() if event}
+def _path(event: contract.ApplicationDone) -> PathProof:
+    return PathProof.model_validate(event.path.model_dump(exclude_none=True))
+
+
+def _node(counts: contract.NodeCounts, t0_ns: int) -> NodeCounts:
+    return NodeCounts(
+        node=counts.node,
+        first_execution_after_ns=counts.first_execution_ns and max(counts.first_execution_ns - t0_ns, 0),
+        executions=counts.executions,
+        skipped=counts.skipped,
+        unrecorded=counts.unrecorded,
+        inputs=tuple(InputCounts.model_validate(item.model_dump()) for item in counts.inputs),
+    )

@@ -52,14 +52,14 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     folder = stored or _run(middleware, 2 * campaigns * blocks, out, as_json, connect)
     rates = _rates(folder, blocks)
     if as_json:
-        from middlemark.report.conclusions.comparison import selftest_data
+        from middlemark.report.output.selftest import selftest_data
 
         say(json.dumps({"run": str(folder), "blocks": blocks, "figures": selftest_data(rates)}, indent=2))
     else:
-        from middlemark.report.conclusions.comparison import print_chance
         from middlemark.report.elements.plain_text import Screen
+        from middlemark.report.output.selftest import print_selftest
 
-        print_chance(rates, blocks, Screen())
+        print_selftest(rates, blocks, Screen())
         say(f"run: {folder}")
     _check(rates)
 
