@@ -98,7 +98,7 @@ def test_experiments_that_one_run_has_only_are_named(runs: SharedRuns, tmp_path:
 
 def test_only_leaves_a_part_of_the_run(runs: SharedRuns) -> None:
     folder = run(runs, a=Behaviour(), b=Behaviour(), c=Behaviour())
-    found = verdicts(str(folder.path), "--by", "middleware", "--only", "middleware=a,c", "--figure", "cpu")
+    found = verdicts(str(folder.path), "--by", "middleware", "--only", "middleware=a,c", "--metric", "cpu")
     assert list(found) == [("a", "c", "cpu")]
 
 

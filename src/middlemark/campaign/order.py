@@ -116,7 +116,8 @@ def tagged(order: Order, tags: Sequence[str]) -> Order:
     for tag in tags:
         if TAG.fullmatch(tag) is None:
             raise UsageError(
-                f"{tag!r} can't be a tag", remedy="at most 64 letters, digits, `.`, `_` and `-`, the first no sign"
+                f"{tag!r} can't be a tag",
+                remedy="a letter or a digit, then at most 63 letters, digits, `.`, `_` and `-`",
             )
     return replace(order, tags=tuple(dict.fromkeys(tags)))
 

@@ -67,7 +67,7 @@ def unpack_run(source: str, into: Path, expected: str | None = None) -> str | No
         packed = store.fetch(source, Path(folder, "run.tar"), MOST_BYTES) if store.is_url(source) else Path(source)
         digest = expected if expected is not None else _stored_digest(beside, Path(folder, "sha256"))
         if digest is not None and _DIGEST.fullmatch(digest) is None:
-            raise UsageError(f"{digest!r} is no SHA-256", remedy="64 digits and small letters up to f")
+            raise UsageError(f"{digest!r} is no SHA-256", remedy="64 hexadecimal digits in lower case")
         _check_digest(packed, digest)
         _unpacked(packed, into)
     return digest

@@ -83,18 +83,21 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     only: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor value; may be repeated.")
     ] = None,
-    figure: Annotated[
+    wanted: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A metric: `p99(latency)`, `loss`, `cpu`, …; may be repeated."),
+        typer.Option(
+            "--metric",
+            "--figure",
+            metavar="NAME",
+            help="Compare this metric: `p99(latency)`, `loss`, `cpu`, …; may be repeated.",
+        ),
     ] = None,
     streams: Annotated[
         bool, typer.Option("--streams", help="For pipelines, compare every stream too, not only the chains.")
     ] = False,
     margin: Annotated[
         float,
-        typer.Option(
-            metavar="PERCENT", min=0, max=100, help="In %: ratios this near to 1 are no significant difference."
-        ),
+        typer.Option(metavar="PERCENT", min=0, max=100, help="Ratios within this percentage of 1 count as equal."),
     ] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,
@@ -105,8 +108,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     from middlemark.suite.metrics import metric_named as named
     from middlemark.suite.metrics import usual_metrics
 
-    _check_streams(streams, figure)
-    metrics = [named(name) for name in figure or ()]
+    _check_streams(streams, wanted)
+    metrics = [named(name) for name in wanted or ()]
     chosen = only or []
     pairs = (
         pair_two_runs(first, second, chosen, trust=trust)
@@ -148,12 +151,12 @@ def _print_data(compared: "Sequence[MetricComparison]", pairs: "Pairs", margin: 
     say(json.dumps(document, indent=2))
 
 
-def _check_streams(streams: bool, figure: list[str] | None) -> None:
+def _check_streams(streams: bool, wanted: list[str] | None) -> None:
     from middlemark.errors import UsageError
 
-    if streams and figure:
+    if streams and wanted:
         raise UsageError(
-            "--streams adds the usual metrics of streams, and --figure names those to compare",
+            "--streams adds the usual metrics of streams, and --metric names those to compare",
             remedy="omit one of the two: a metric of streams, such as `p99(latency)`, is compared for every stream",
         )
 

@@ -19,26 +19,34 @@ if TYPE_CHECKING:
 
     from middlemark.analysis.catalogue.library import ListedRun, Selection, Shelf
 
-Folders = Annotated[
-    list[Path], typer.Argument(metavar="DIR...", help="Run folders, and folders of runs such as `runs`.")
-]
+Folders = Annotated[list[Path], typer.Argument(metavar="DIR", help="Run folders, and folders of runs such as `runs`.")]
 OfMiddleware = Annotated[
-    str, typer.Option("--middleware", metavar="NAME", autocompletion=arguments.middlewares, help="Only runs with it.")
+    str,
+    typer.Option(
+        "--middleware", metavar="NAME", autocompletion=arguments.middlewares, help="Only runs of this middleware."
+    ),
 ]
 OfVersion = Annotated[
     str,
     typer.Option(
-        "--version", metavar="VERSION", help="Only runs with this version of its library; 1.10 is 1.10.2 too."
+        "--version", metavar="VERSION", help="Only runs with this version of its library; 1.10 also selects 1.10.2."
     ),
 ]
 OfWorkload = Annotated[str, typer.Option("--workload", metavar="NAME", help="Only runs with this workload.")]
 OfMachine = Annotated[
-    str, typer.Option("--machine", metavar="WORDS", help="Only runs on it: a part of its processor or of its id.")
+    str,
+    typer.Option(
+        "--machine", metavar="WORDS", help="Only runs on this machine: a part of its processor's name or of its id."
+    ),
 ]
 OfSuite = Annotated[str, typer.Option("--suite", metavar="NAME", help="Only runs of this suite.")]
 OfTag = Annotated[str, typer.Option("--tag", metavar="TAG", help="Only runs that were made with this `--tag`.")]
-Since = Annotated[str, typer.Option("--since", metavar="DAY", help="Only runs that began on 2026-01-31 or later.")]
-Until = Annotated[str, typer.Option("--until", metavar="DAY", help="Only runs that began on 2026-01-31 or before.")]
+Since = Annotated[
+    str, typer.Option("--since", metavar="DAY", help="Only runs that began on this day or later: 2026-01-31.")
+]
+Until = Annotated[
+    str, typer.Option("--until", metavar="DAY", help="Only runs that began on this day or before: 2026-01-31.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 
 
@@ -54,7 +62,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     since: Since = "",
     until: Until = "",
     setting: Annotated[
-        str, typer.Option("--setting", metavar="WORDS", help="Only settings whose words contain these.")
+        str, typer.Option("--setting", metavar="WORDS", help="Only settings whose names contain these words.")
     ] = "",
     as_json: AsJson = False,
     trust: Trust = False,

@@ -135,7 +135,7 @@ def serve_command(
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="The address to listen on; beyond loopback only the printed address, with its token, is answered.",
+            help="The address to listen on; if others can reach it, only requests with the printed token are answered.",
         ),
     ] = "127.0.0.1",
     trust: Trust = False,
@@ -186,7 +186,10 @@ def pack_command(
     run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as printed by `middlemark run`.")],
     to: Annotated[
         str | None,
-        typer.Argument(metavar="FILE|URL", help="By default the folder's name with `.tar`; or a URL for fsspec."),
+        typer.Argument(
+            metavar="FILE|URL",
+            help="The file to write, or a URL that fsspec knows, in place of <name of the folder>.tar.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,
