@@ -1,9 +1,7 @@
-"""A campaign: all its trials, one after another.
+"""A campaign: all its trials, one after another or on a fleet; disturbed ones are repeated, refused ones not run.
 
-It repeats disturbed trials, skips refused ones, and resumes interrupted runs.
-
-It runs no step of a trial itself (`trial` does) and shows nothing: `progress` tells an observer. Whether what is stored
-is accepted, `progress` says.
+An interrupted one is resumed. It runs no step of a trial itself (`trial` does) and shows nothing: `progress` tells an
+observer, and says whether what is stored is accepted.
 """
 
 from __future__ import annotations

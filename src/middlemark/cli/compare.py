@@ -139,7 +139,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 def _print_data(compared: "Sequence[MetricComparison]", pairs: "Pairs", margin: float) -> None:
     from middlemark.analysis.compare.metrics import over_settings
-    from middlemark.report.conclusions import digest as means
+    from middlemark.report.conclusions import over_settings as means
     from middlemark.report.conclusions.comparison import comparison_data
 
     document = {

@@ -26,7 +26,7 @@ from middlemark.analysis.compare.pairing import pair_runs
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.verdicts.judge import Verdict
 from middlemark.errors import MiddlemarkError
-from middlemark.report.conclusions import digest as means
+from middlemark.report.conclusions import over_settings as means
 from middlemark.report.conclusions.comparison import pair_deliveries, row
 from middlemark.report.conclusions.history import Setting, in_common, settings
 from middlemark.report.elements.chart import Chart

@@ -21,8 +21,8 @@ import vl_convert
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings
 from middlemark.report.conclusions.claims import claims_shown, claims_table
-from middlemark.report.conclusions.digest import digest
 from middlemark.report.conclusions.heatmap import heat_maps, heat_table
+from middlemark.report.conclusions.over_settings import standings
 from middlemark.report.conclusions.precision import spread_table, stop_table
 from middlemark.report.conclusions.recommendation import recommendation
 from middlemark.report.elements.chart import INK, Chart, Spec
@@ -82,8 +82,8 @@ def _tables_of_run(
     if advice is not None:
         yield "recommendation-fitting", advice.fitting
         yield "recommendation-requirements", advice.requirements
-    over_all = digest(findings.comparisons, [section.answer for section in sections], series_of)
-    yield "digest", over_all.table if over_all else None
+    over_all = standings(findings.comparisons, [section.answer for section in sections], series_of)
+    yield "over_all_settings", over_all.table if over_all else None
     yield "pairs", pairs_over_settings(findings.comparisons, series_of)
     yield "claims", claims_table(claims_shown(judge_own_claims(findings)))
     for number, heat_map in enumerate(

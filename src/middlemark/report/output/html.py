@@ -15,9 +15,9 @@ from altair.utils.schemapi import debug_mode
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.claims import READING, claims_shown
-from middlemark.report.conclusions.digest import CROWDED, digest
 from middlemark.report.conclusions.headline import interval_words
 from middlemark.report.conclusions.heatmap import heat_maps
+from middlemark.report.conclusions.over_settings import CROWDED, standings
 from middlemark.report.conclusions.precision import spread_lines, spread_table, stop_table
 from middlemark.report.conclusions.ranking import CLOCKS
 from middlemark.report.conclusions.recommendation import recommendation
@@ -91,7 +91,7 @@ def _conclusions(
     return {
         "recommendation": recommendation(findings),
         "crowded": len(sections) > CROWDED,
-        "digest": digest(findings.comparisons, [section.answer for section in sections], series_of),
+        "standings": standings(findings.comparisons, [section.answer for section in sections], series_of),
         "first_sections": {section.answer.workload: section.id for section in reversed(sections)},
         "heat_maps": heat_maps(findings.comparisons, [section.id for section in sections], series_of),
         "warned": warned_of(findings, series_of),

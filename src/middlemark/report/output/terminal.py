@@ -20,8 +20,8 @@ from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan.trial import ACCEPTED
 from middlemark.report.conclusions.claims import print_claims
-from middlemark.report.conclusions.digest import CROWDED, Digest, digest, means_table
 from middlemark.report.conclusions.headline import Answer, answer, interval_words
+from middlemark.report.conclusions.over_settings import CROWDED, Standings, means_table, standings
 from middlemark.report.conclusions.precision import spread_lines, stop_lines
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, Terminal, ranking_table
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
@@ -74,7 +74,7 @@ def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], c
     told: set[tuple[str, str]] = set()
     for comparison, conclusion in zip(findings.comparisons, answers, strict=True):
         _print_comparison(comparison, conclusion, series_of, told, console)
-    _print_digest(digest(findings.comparisons, answers, series_of) if len(answers) > CROWDED else None, console)
+    _print_standings(standings(findings.comparisons, answers, series_of) if len(answers) > CROWDED else None, console)
     if (pairs := pairs_over_settings(findings.comparisons, series_of)) is not None:
         console.print(Text(f"\n{pairs.title}", "bold"))
         print_table(pairs, console)
@@ -92,7 +92,7 @@ def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], c
         console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
 
 
-def _print_digest(whole: Digest | None, console: Console) -> None:
+def _print_standings(whole: Standings | None, console: Console) -> None:
     if whole is not None:
         console.print(Text(f"\n{whole.table.title}", "bold"))
         print_table(whole.table, console)

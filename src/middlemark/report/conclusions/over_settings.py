@@ -106,24 +106,24 @@ class _Tally:
 
 
 @dataclass(frozen=True)
-class Digest:
+class Standings:
     """What all settings of a run come to."""
 
     sentence: str
     table: Table
 
 
-def digest(
+def standings(
     comparisons: Sequence[Comparison], answers: Sequence[Answer], series_of: Mapping[str, Series]
-) -> Digest | None:
+) -> Standings | None:
     """`answers` are those of the comparisons, in their order; None where there is no middleware beside baselines."""
     tallies: dict[str, _Tally] = {}
     decided = []
     for comparison, answer in zip(comparisons, answers, strict=True):
-        standings = dict(_standings(comparison, answer, series_of))
-        decided.append(_decided(standings))
+        of_setting = dict(_standings(comparison, answer, series_of))
+        decided.append(_decided(of_setting))
         best = _best(comparison, answer, series_of)
-        for label, (standing, candidate) in standings.items():
+        for label, (standing, candidate) in of_setting.items():
             tally = tallies.setdefault(label, _Tally())
             tally.standings[standing] += 1
             tally.findings.append(candidate)
@@ -133,7 +133,7 @@ def digest(
         return None
     rows = (_row(label, tally) for label, tally in sorted(tallies.items(), key=_order))
     columns = values(*(standing.value for standing in Standing), "relative to the best")
-    return Digest(_sentence(decided), labelled_table("Over all settings", columns, rows, CAPTION))
+    return Standings(_sentence(decided), labelled_table("Over all settings", columns, rows, CAPTION))
 
 
 def _standings(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from behaviour import Behaviour
 from middlemark.analysis.run import analyse
-from middlemark.report.conclusions.digest import Digest, digest
 from middlemark.report.conclusions.headline import answer
+from middlemark.report.conclusions.over_settings import Standings, standings
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.suite import Delivery
 from run_builder import build_run
@@ -18,10 +18,10 @@ workloads: {workload: imu, size: [1 kB, 2 kB], windows: {window: 1 s}}
 """
 
 
-def told(path: Path, **behaviours: Behaviour) -> Digest | None:
+def told(path: Path, **behaviours: Behaviour) -> Standings | None:
     findings = analyse(build_run(path / "run", SUITE, behaviours))
     who = series_by_experiment(findings.manifest, [each.experiment for each in findings.experiments])
-    return digest(findings.comparisons, [answer(each, who) for each in findings.comparisons], who)
+    return standings(findings.comparisons, [answer(each, who) for each in findings.comparisons], who)
 
 
 def test_who_leads_in_every_setting_is_told_with_how_far_behind_the_others_are(tmp_path: Path) -> None:
