@@ -39,7 +39,7 @@ from examples import (
 )
 from hostile_runs import damaged
 from middlemark.analysis.catalogue import index
-from middlemark.analysis.catalogue.library import Library, Shelf, past_runs
+from middlemark.analysis.catalogue.library import RunLibrary, Shelf, past_runs
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.dataframes import load
 from middlemark.analysis.run import analyse
@@ -165,7 +165,7 @@ def read_run(path: Path) -> object:
 def looked_into(runs: Path) -> Shelf:
     """The runs in a folder, with an index beside it."""
     index.cache_folder = lambda: runs.with_name("cache")
-    return Library([runs]).look()
+    return RunLibrary([runs]).look()
 
 
 def _resumed(run: Path) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from middlemark.analysis.kernel.breakdown import SampledPaths, ends_of, messages_of, sample_paths
-from middlemark.analysis.kernel.segments import Part, Side
+from middlemark.analysis.kernel.segments import PathPart, PathSide
 from middlemark.analysis.kernel.trace import KernelTrace
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
@@ -64,7 +64,7 @@ class Ways:
 
     messages: pl.DataFrame
     paths: SampledPaths
-    calls: Mapping[tuple[Side, str], float]
+    calls: Mapping[tuple[PathSide, str], float]
     """How many system calls of each name a message takes on each side."""
 
     def to_one_at_rest(self) -> pl.DataFrame:
@@ -125,8 +125,8 @@ def ways_of(trial: TrialFolder) -> SampledPaths:
         500,
     )
     for row in found.parts.iter_rows(named=True):
-        assert sum(row[f"{part}_ns"] for part in Part) == row["whole_ns"]
-        assert min(row[f"{part}_ns"] for part in Part) >= 0
+        assert sum(row[f"{part}_ns"] for part in PathPart) == row["whole_ns"]
+        assert min(row[f"{part}_ns"] for part in PathPart) >= 0
     return found
 
 
@@ -135,7 +135,7 @@ def aside_share(found: SampledPaths) -> float:
     return aside / (aside + len(found.parts))
 
 
-def median_ns(found: SampledPaths, *parts: Part) -> float:
+def median_ns(found: SampledPaths, *parts: PathPart) -> float:
     return float(found.parts.select(pl.sum_horizontal(f"{part}_ns" for part in parts).median()).item())
 
 
@@ -158,23 +158,23 @@ def test_without_packets_a_wake_up_hands_the_message_over(middleware: str, call:
     parts = told.paths.parts
     assert parts["packets"].max() == 0
     assert parts["first_queued_ns"].null_count() == parts["last_arrived_ns"].null_count() == len(parts)
-    assert sum(parts[f"{part}_ns"].max() for part in (Part.QUEUE, Part.WIRE, Part.KERNEL_DELIVERY)) == 0
+    assert sum(parts[f"{part}_ns"].max() for part in (PathPart.QUEUE, PathPart.WIRE, PathPart.KERNEL_DELIVERY)) == 0
     assert parts["wake_ups"].min() >= 1
-    assert median_ns(told.paths, Part.KERNEL_SENDER) > 0
-    assert median_ns(told.paths, Part.SCHEDULER) > 0
-    assert told.calls[Side.SENDER, call] >= 1
+    assert median_ns(told.paths, PathPart.KERNEL_SENDER) > 0
+    assert median_ns(told.paths, PathPart.SCHEDULER) > 0
+    assert told.calls[PathSide.SENDER, call] >= 1
 
 
 def test_raw_datagrams_spend_in_the_middleware_what_the_harness_does(ways: dict[str, Ways]) -> None:
     told = ways["udp"]
     udp = told.paths
     assert udp.parts["packets"].median() == 1
-    assert told.calls[Side.SENDER, "sendto"] >= 1
-    assert told.calls[Side.RECEIVER, "recvfrom"] >= 1
-    own_ns = median_ns(udp, Part.MIDDLEWARE_SENDER)
-    assert own_ns < HARNESS_TO_KERNEL * median_ns(udp, Part.KERNEL_SENDER)
+    assert told.calls[PathSide.SENDER, "sendto"] >= 1
+    assert told.calls[PathSide.RECEIVER, "recvfrom"] >= 1
+    own_ns = median_ns(udp, PathPart.MIDDLEWARE_SENDER)
+    assert own_ns < HARNESS_TO_KERNEL * median_ns(udp, PathPart.KERNEL_SENDER)
     if "zenoh" in ways:
-        assert own_ns < HARNESS_TO_ZENOH * median_ns(ways["zenoh"].paths, Part.MIDDLEWARE_SENDER)
+        assert own_ns < HARNESS_TO_ZENOH * median_ns(ways["zenoh"].paths, PathPart.MIDDLEWARE_SENDER)
 
 
 def test_what_a_link_delays_is_the_wire(state: Path) -> None:
@@ -192,8 +192,8 @@ workloads: [{workload: imu, rate: 50 Hz, size: 4 kB}]
         assert aside_share(found) <= 0.02
         assert found.parts["wire_ns"].min() >= 2 * 20 * MS  # each host has such a link
         # TCP may hold a message's end back until its start is acknowledged: that is the sender's kernel.
-        rest = [part for part in Part if part is not Part.KERNEL_SENDER]
-        assert median_ns(found, Part.WIRE) > 0.8 * median_ns(found, *rest)
+        rest = [part for part in PathPart if part is not PathPart.KERNEL_SENDER]
+        assert median_ns(found, PathPart.WIRE) > 0.8 * median_ns(found, *rest)
         assert found.parts["packets"].min() >= 2
 
 
@@ -220,9 +220,9 @@ workloads: [{{workload: imu, rate: 20 Hz}}]
     assert len(found) == 4
     for (delay_ns, spin_ns), told in found.items():
         assert aside_share(told) <= 0.5
-        where = Part.MIDDLEWARE_RECEIVER if spin_ns else Part.KERNEL_RECEIVER
+        where = PathPart.MIDDLEWARE_RECEIVER if spin_ns else PathPart.KERNEL_RECEIVER
         assert median_ns(told, where) > 0.6 * delay_ns
-        others = [part for part in Part if part not in {Part.MIDDLEWARE_RECEIVER, Part.KERNEL_RECEIVER}]
+        others = [part for part in PathPart if part not in {PathPart.MIDDLEWARE_RECEIVER, PathPart.KERNEL_RECEIVER}]
         assert median_ns(told, *others) < 0.4 * delay_ns
 
 

@@ -11,12 +11,12 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from rich.console import Console
 
-from middlemark.analysis.catalogue.library import Library
+from middlemark.analysis.catalogue.library import RunLibrary
 from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.dataframes import LoadedRun
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
-from middlemark.analysis.kernel.segments import Part
+from middlemark.analysis.kernel.segments import PathPart
 from middlemark.analysis.search.capacity import State
 from middlemark.plan import Side
 from middlemark.plan.matrix import SIDE_FACTOR
@@ -218,11 +218,11 @@ def test_what_happened_to_links_and_processes_is_read(runs: SharedRuns) -> None:
 def test_the_parts_of_a_message_on_the_kernels_path_are_its_whole_way(runs: SharedRuns) -> None:
     typical = stored(runs, "observers").estimates.filter(pl.col("metric").str.starts_with("path_typical_"))
     found = dict(typical.select("metric", "estimate").iter_rows())
-    parts = [found[f"path_typical_{part}_ns"] for part in Part]
+    parts = [found[f"path_typical_{part}_ns"] for part in PathPart]
     assert sum(parts) == pytest.approx(found["path_typical_whole_ns"])
 
 
 def test_all_stored_runs_stand_in_one_history() -> None:
-    shelf = Library([GOLDEN]).look()
+    shelf = RunLibrary([GOLDEN]).look()
     assert shelf.unreadable == ()
     assert {f"stored_{kind}" for kind in KINDS} < {run.head.suite for run in shelf.runs}

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from hostile_runs import damaged
-from middlemark.analysis.catalogue.library import Library
+from middlemark.analysis.catalogue.library import RunLibrary
 from middlemark.analysis.dataframes import load
 from middlemark.analysis.run import analyse
 from middlemark.campaign.campaign import Campaign  # noqa: F401 - that it comes up beside the rest
@@ -30,7 +30,7 @@ def read_in_every_way(run: Path, out: Path, *, whole: bool) -> None:
             read(run)
         except MiddlemarkError as error:
             assert str(error)  # noqa: PT017 - it may end so or otherwise
-    shelf = Library([run.parent]).look()
+    shelf = RunLibrary([run.parent]).look()
     assert len(shelf.runs) + len(shelf.unreadable) <= 1
 
 

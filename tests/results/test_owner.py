@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from behaviour import Behaviour
 from middlemark import load
-from middlemark.analysis.catalogue.library import Library
+from middlemark.analysis.catalogue.library import RunLibrary
 from middlemark.analysis.run import analyse
 from middlemark.cli.main import app
 from middlemark.errors import StoreError
@@ -65,9 +65,9 @@ def test_notebooks_and_the_served_page_refuse_it_too(of_another: Path) -> None:
     with pytest.raises(StoreError, match="another user"):
         load(of_another)
     assert load(of_another, trust=True).trials.height == 4
-    (said,) = Library([of_another.parent]).look().unreadable
+    (said,) = RunLibrary([of_another.parent]).look().unreadable
     assert "belongs to another user" in said
-    assert len(Library([of_another.parent], trust=True).look().runs) == 1
+    assert len(RunLibrary([of_another.parent], trust=True).look().runs) == 1
 
 
 def test_roots_folders_are_everybodys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

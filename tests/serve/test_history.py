@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from middlemark.analysis.compare import history as past
-from middlemark.analysis.compare.history import History, Point
+from middlemark.analysis.compare.history import History, HistoryPoint
 from middlemark.report.conclusions.history import settings
 from middlemark.serve.access import Admission
 from middlemark.serve.app import site
@@ -68,7 +68,7 @@ def test_what_all_settings_share_is_said_once(client: Client) -> None:
 
 def test_a_stream_that_is_written_out_as_a_factor_stands_in_the_caption_of_its_chart() -> None:
     stream = "stream.imu=320 B at 200 Hz, best_effort, history 16, drivers to control"
-    points = tuple(Point(f"run-{n}", f"2026-0{n}-01", "1", "1", 1e5, None, None, 1) for n in (1, 2))
+    points = tuple(HistoryPoint(f"run-{n}", f"2026-0{n}-01", "1", "1", 1e5, None, None, 1) for n in (1, 2))
     series = History("udp", f"workload=robot {stream} spin=0 ns", "imu", "here", points)
     (setting,) = settings([series])
     chart = history_chart(setting, metric_named("median(latency)"), ["udp"])
@@ -107,7 +107,7 @@ def test_a_page_of_one_setting_looks_for_changes_in_its_own_series_alone(
 
 def test_only_the_newest_of_many_values_are_in_the_table_and_all_in_the_chart() -> None:
     n = MOST_POINTS_IN_A_TABLE + 7
-    points = tuple(Point(f"run-{k}", f"{1990 + k}-01-01", "1", "1", 1e5, None, None, 1) for k in range(n))
+    points = tuple(HistoryPoint(f"run-{k}", f"{1990 + k}-01-01", "1", "1", 1e5, None, None, 1) for k in range(n))
     (setting,) = settings([History("udp", "workload=imu", "imu", "here", points)])
     (table,) = history_tables(setting, metric_named("median(latency)"))
     assert table.title == f"udp: the newest {MOST_POINTS_IN_A_TABLE}, without 7 older ones"

@@ -17,7 +17,7 @@ from middlemark.cli.boundary import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from middlemark.analysis.catalogue.library import ListedRun, Selection, Shelf
+    from middlemark.analysis.catalogue.library import ListedRun, RunSelection, Shelf
 
 Folders = Annotated[list[Path], typer.Argument(metavar="DIR", help="Run folders, and folders of runs such as `runs`.")]
 OfMiddleware = Annotated[
@@ -68,7 +68,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Show a metric over many runs: where its level changed permanently, and with which versions."""
-    from middlemark.analysis.catalogue.library import Selection, past_runs
+    from middlemark.analysis.catalogue.library import RunSelection, past_runs
     from middlemark.analysis.compare.history import histories
     from middlemark.errors import UsageError
     from middlemark.report.conclusions.history import history_data, print_history, settings
@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
     wanted, selection = (
         metric_named(metric),
-        Selection(middleware, version, workload, machine, suite, tag, since, until),
+        RunSelection(middleware, version, workload, machine, suite, tag, since, until),
     )
     runs, estimates, unreadable = past_runs(_selected(folders, selection, trust=trust), wanted)
     _warn(unreadable)
@@ -109,9 +109,9 @@ def runs_command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """List runs, the oldest first: all, or those of a middleware, version, workload, machine, suite, tag or time."""
-    from middlemark.analysis.catalogue.library import Selection
+    from middlemark.analysis.catalogue.library import RunSelection
 
-    selection = Selection(middleware, version, workload, machine, suite, tag, since, until)
+    selection = RunSelection(middleware, version, workload, machine, suite, tag, since, until)
     shelf = _selected(folders, selection, trust=trust)
     if as_json:
         rows = [{"run": str(run.folder.path), **run.outline.model_dump(mode="json")} for run in shelf.runs]
@@ -138,12 +138,12 @@ def _print_runs(runs: "Sequence[ListedRun]") -> None:
     Screen().print(table)
 
 
-def _selected(folders: "Sequence[Path]", selection: "Selection", *, trust: bool) -> "Shelf":
+def _selected(folders: "Sequence[Path]", selection: "RunSelection", *, trust: bool) -> "Shelf":
     """The selected runs; says what can't be read, and where none is left."""
-    from middlemark.analysis.catalogue.library import Library
+    from middlemark.analysis.catalogue.library import RunLibrary
     from middlemark.errors import UsageError
 
-    shelf = Library(folders, trust).look()
+    shelf = RunLibrary(folders, trust).look()
     _warn(shelf.unreadable)
     if not shelf.runs:
         raise UsageError(
@@ -165,13 +165,13 @@ def _warn(unreadable: "Sequence[str]") -> None:
 
 def runs_before(head: Path, folder: Path, last: int, *, across_machines: bool, trust: bool) -> list[Path]:
     """The last runs of a folder that began before one, of its suite and on its machine."""
-    from middlemark.analysis.catalogue.library import Library
+    from middlemark.analysis.catalogue.library import RunLibrary
     from middlemark.analysis.compare.history import machine_of
     from middlemark.errors import UsageError
     from middlemark.results.run_folder import RunFolder
 
     manifest = RunFolder(head, is_trusted=trust).read_manifest()
-    shelf = Library([folder], trust).look()
+    shelf = RunLibrary([folder], trust).look()
     _warn(shelf.unreadable)
     earlier = [
         run.folder.path

@@ -12,7 +12,7 @@ from itertools import product
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.application import Pair
 from middlemark.plan.experiment import Experiment, Side, experiment_id
-from middlemark.plan.resolve import Point, Subject, WorkloadPoint, factors_of, resolve
+from middlemark.plan.resolve import MatrixPoint, Subject, WorkloadPoint, factors_of, resolve
 from middlemark.suite import (
     ALL_MIDDLEWARES,
     NOT_SET,
@@ -46,7 +46,7 @@ def expand(suite: Suite, *, available: Sequence[str]) -> tuple[Experiment, ...]:
     rules = [rule.factors() for rule in suite.exclude]
     experiments = {}
     for (subject, load), topology, conditions in product(measured, topologies, suite.conditions):
-        point = Point(subject, load, topology, _with_faults(conditions, load.workload))
+        point = MatrixPoint(subject, load, topology, _with_faults(conditions, load.workload))
         factors = factors_of(point)
         if any(_matches(factors, rule) for rule in rules):
             continue

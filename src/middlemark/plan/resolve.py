@@ -86,7 +86,7 @@ class WorkloadPoint:
 
 
 @dataclass(frozen=True)
-class Point:
+class MatrixPoint:
     """One point of the matrix."""
 
     subject: Subject
@@ -95,7 +95,7 @@ class Point:
     conditions: RequestedConditions
 
 
-def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
+def resolve(suite: Suite, point: MatrixPoint, factors: dict[str, str]) -> Experiment:
     """The experiment at one point of the matrix, which has these factors."""
     subject, load, topology, requested = point.subject, point.load, point.topology, point.conditions
     sent = _sent(load, topology)
@@ -129,7 +129,7 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
     )
 
 
-def factors_of(point: Point) -> dict[str, str]:
+def factors_of(point: MatrixPoint) -> dict[str, str]:
     """Every factor as text; what a point doesn't have is left out."""
     subject, load, topology, requested = point.subject, point.load, point.topology, point.conditions
     workload, qos = load.workload, load.qos

@@ -22,7 +22,7 @@ from middlemark.results.tables import SKETCHES_SCHEMA, UNREADABLE
 from middlemark.results.trial_folder import TrialFolder
 
 M = TypeVar("M", bound=BaseModel)
-Points = tuple[NDArray[np.int64], NDArray[np.int64]]
+SketchPoints = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Ascending values, and the number of messages that each represents."""
 REMEDY = "compute it again: middlemark report --recompute"
 
@@ -42,7 +42,7 @@ def read_metrics(folder: TrialFolder, model: type[M], computed_by: int) -> M | N
         raise StoreError(path, "it can't be read", REMEDY) from cause
 
 
-def read_sketches(folder: TrialFolder, lengths: Sequence[int]) -> list[Points]:
+def read_sketches(folder: TrialFolder, lengths: Sequence[int]) -> list[SketchPoints]:
     """The values of each distribution, of which there must be so many."""
     path, total = folder.sketches_path, sum(lengths)
     if not total:
@@ -63,7 +63,7 @@ def read_sketches(folder: TrialFolder, lengths: Sequence[int]) -> list[Points]:
     return [(np.cumsum(step_ns[begin:end]), count[begin:end]) for begin, end in pairwise(ends)]
 
 
-def sketches_table(sketches: Sequence[Points]) -> pl.DataFrame:
+def sketches_table(sketches: Sequence[SketchPoints]) -> pl.DataFrame:
     """The values of distributions as they are stored."""
     none = [np.empty(0, dtype=np.int64)]
     columns = {

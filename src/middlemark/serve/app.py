@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from middlemark.analysis.catalogue.library import Library, ListedRun, Selection, Shelf, past_runs
+from middlemark.analysis.catalogue.library import ListedRun, RunLibrary, RunSelection, Shelf, past_runs
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.compare.metrics import compare_usual_metrics, over_settings
 from middlemark.analysis.compare.pairing import pair_runs
@@ -28,7 +28,7 @@ from middlemark.analysis.verdicts.judge import Verdict
 from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import over_settings as means
 from middlemark.report.conclusions.comparison import pair_deliveries, row
-from middlemark.report.conclusions.history import Setting, in_common, settings
+from middlemark.report.conclusions.history import SettingHistory, in_common, settings
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.labels import setting_words
 from middlemark.report.output.markup import page_environment, program
@@ -49,7 +49,7 @@ METRICS = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", 
 
 def site(folders: Sequence[Path], admission: Admission, *, trust: bool = False) -> Starlette:
     """The application that shows the runs of some folders to those who are admitted."""
-    library = Library(folders, trust)
+    library = RunLibrary(folders, trust)
     library.look()  # a folder that isn't there is told at once
     pages = _Pages(library)
     return Starlette(
@@ -70,7 +70,7 @@ def site(folders: Sequence[Path], admission: Admission, *, trust: bool = False) 
 class _Pages:
     """Each page is made on request; Starlette calls these functions in threads of their own."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: RunLibrary) -> None:
         self.library = library
         self.templates = page_environment("middlemark.serve", merged=lambda first, second: first | second)
         self.templates.globals["setting_words"] = setting_words
@@ -78,7 +78,7 @@ class _Pages:
     def runs(self, request: Request) -> Response:
         """All runs, or those that are selected."""
         shelf = self.library.look()
-        selection = Selection.of(request.query_params)
+        selection = RunSelection.of(request.query_params)
         chosen = [(place, run) for place, run in enumerate(shelf.runs) if selection.matches(run)]
         return self._page(
             "Runs",
@@ -93,7 +93,7 @@ class _Pages:
     def history(self, request: Request) -> Response:
         """The settings in which a metric was measured, or one of them with all its runs."""
         query = request.query_params
-        metric, selection = metric_named(query.get("figure", "median(latency)")), Selection.of(query)
+        metric, selection = metric_named(query.get("figure", "median(latency)")), RunSelection.of(query)
         shelf = self.library.look()
         runs, estimates, unreadable = past_runs(selection.of_shelf(shelf), metric)
         series = [
@@ -116,7 +116,7 @@ class _Pages:
         values |= {"words": words, "n_found": len(matching), "part": part_of(matching, query.get("page", ""))}
         return self._page(f"History of {metric.name}", shelf, view="settings", **values)
 
-    def _setting(self, setting: Setting, metric: Metric, shelf: Shelf, values: dict[str, Any]) -> Response:
+    def _setting(self, setting: SettingHistory, metric: Metric, shelf: Shelf, values: dict[str, Any]) -> Response:
         single = {name for run in shelf.runs for name in run.head.middlewares}
         middlewares = sorted(single.union(history.middleware for history in setting.series))  # pairs too
         chart = history_chart(setting, metric, middlewares)
@@ -204,7 +204,7 @@ class _Pages:
 
     def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **values: object) -> Response:
         template = self.templates.get_template("site.html.j2")
-        defaults = {"metric": "median(latency)", "selection": Selection(), "words": ""}
+        defaults = {"metric": "median(latency)", "selection": RunSelection(), "words": ""}
         page = template.render(
             title=title,
             shelf=shelf,
@@ -238,7 +238,7 @@ def _before_the_last(listed: Sequence[tuple[int, ListedRun]]) -> int:
 
 
 @dataclass(frozen=True)
-class Part:
+class PageOfItems:
     """The part of a long list that one page shows."""
 
     items: Sequence[Any]
@@ -247,12 +247,12 @@ class Part:
     n_pages: int
 
 
-def part_of(items: Sequence[Any], number: str) -> Part:
+def part_of(items: Sequence[Any], number: str) -> PageOfItems:
     """The page of a list that an address names, the first where it names none that there is."""
     n_pages = max(-(-len(items) // ITEMS_OF_A_PAGE), 1)
     chosen = int(number) if re.fullmatch("[0-9]{1,9}", number, re.ASCII) else 1
     chosen = chosen if 1 <= chosen <= n_pages else 1
-    return Part(items[(chosen - 1) * ITEMS_OF_A_PAGE : chosen * ITEMS_OF_A_PAGE], chosen, n_pages)
+    return PageOfItems(items[(chosen - 1) * ITEMS_OF_A_PAGE : chosen * ITEMS_OF_A_PAGE], chosen, n_pages)
 
 
 @lru_cache(KEPT_FINDINGS)

@@ -10,9 +10,9 @@ from typing import Any
 
 import altair as alt
 
-from middlemark.analysis.compare.history import History, Point
+from middlemark.analysis.compare.history import History, HistoryPoint
 from middlemark.report.conclusions.comparison import unit_of
-from middlemark.report.conclusions.history import Setting, history_words
+from middlemark.report.conclusions.history import SettingHistory, history_words
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.report.elements.formatting import Unit, count_range, factor
 from middlemark.report.elements.labels import COLOURS, DASHES, FACTOR_BOUNDARY, setting_words
@@ -23,7 +23,7 @@ MOST_POINTS_IN_A_TABLE = 100
 """Of one middleware, the newest; the chart has all."""
 
 
-def history_tables(setting: Setting, metric: Metric) -> list[Table]:
+def history_tables(setting: SettingHistory, metric: Metric) -> list[Table]:
     """The values of each middleware in one setting, the newest first, and the changes in words."""
     return [_table(history, metric) for history in setting.series]
 
@@ -51,7 +51,7 @@ def _table(history: History, metric: Metric) -> Table:
     )
 
 
-def _value(point: Point, unit: Unit) -> Cell:
+def _value(point: HistoryPoint, unit: Unit) -> Cell:
     return Cell(point.value, unit, point.low, point.high)
 
 
@@ -61,7 +61,7 @@ LONGEST_IN_A_TITLE = 40
 """In characters; a longer factor is shown in the caption instead."""
 
 
-def history_chart(setting: Setting, metric: Metric, middlewares: Sequence[str]) -> Chart | None:
+def history_chart(setting: SettingHistory, metric: Metric, middlewares: Sequence[str]) -> Chart | None:
     """The chart of a setting, none of one run alone; a colour for each of all middlewares."""
     series, common = setting.series, setting.common
     if setting.n_runs < 2:

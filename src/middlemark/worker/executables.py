@@ -125,7 +125,7 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Part:
+class FootprintPart:
     """One file of a worker."""
 
     path: Path
@@ -134,12 +134,12 @@ class Part:
     size: Size
 
 
-def footprint(worker: Path, programs: Iterable[Path] = ()) -> tuple[Part, ...]:
+def footprint(worker: Path, programs: Iterable[Path] = ()) -> tuple[FootprintPart, ...]:
     """The worker, the programs that its services execute, and every library that any of them needs, each once."""
     executables = {worker: "worker", **dict.fromkeys(programs, "program")}
     loaded = {library: "library" for executable in executables for library in libraries(executable)}
     plugins = {path: "plugin" for path in _beside(worker) if path not in loaded}
-    return tuple(Part(path, kind, size(path)) for path, kind in (executables | loaded | plugins).items())
+    return tuple(FootprintPart(path, kind, size(path)) for path, kind in (executables | loaded | plugins).items())
 
 
 def _beside(worker: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from behaviour import Behaviour
 from middlemark.analysis.catalogue import index as indexes
 from middlemark.analysis.catalogue import library as reading
 from middlemark.analysis.catalogue.index import COVERED, INDEXED, Index
-from middlemark.analysis.catalogue.library import Library, Shelf, past_runs
+from middlemark.analysis.catalogue.library import RunLibrary, Shelf, past_runs
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.run import analyse
 from middlemark.report.output.data import write_summary
@@ -58,7 +58,7 @@ def values(folder: Path) -> dict[str, list[tuple[str, float]]]:
 
 
 def look(folder: Path) -> Shelf:
-    return Library([folder]).look()
+    return RunLibrary([folder]).look()
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_a_run_that_two_programs_entered_counts_once(folder: Path) -> None:
 
 def test_a_run_that_is_named_alone_leaves_the_others_in_the_index(folder: Path, reads: list[str]) -> None:
     values(folder)
-    runs, estimates, _ = past_runs(Library([folder / "run-1", folder / "run-3"]).look(), METRIC)
+    runs, estimates, _ = past_runs(RunLibrary([folder / "run-1", folder / "run-3"]).look(), METRIC)
     assert [len(history.points) for history in histories(runs, estimates, METRIC)] == [2, 2]
     reads.clear()
     values(folder)

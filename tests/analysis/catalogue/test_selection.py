@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.catalogue.library import ListedRun, Selection, Shelf
+from middlemark.analysis.catalogue.library import ListedRun, RunSelection, Shelf
 from middlemark.errors import UsageError
 from middlemark.results.manifest import Library, Middleware, RunHead, RunOutline
 from middlemark.results.run_folder import RunFolder
@@ -49,7 +49,7 @@ RUN = run("2026-03-15T23:30:00+00:00", "1.10.2", ("nightly", "robot"))
     ],
 )
 def test_a_run_is_found_by_what_is_true_of_it(said: dict[str, str]) -> None:
-    assert Selection(**said).matches(RUN)
+    assert RunSelection(**said).matches(RUN)
 
 
 @pytest.mark.parametrize(
@@ -69,24 +69,24 @@ def test_a_run_is_found_by_what_is_true_of_it(said: dict[str, str]) -> None:
     ],
 )
 def test_a_run_is_not_found_by_what_is_not_true_of_it(said: dict[str, str]) -> None:
-    assert not Selection(**said).matches(RUN)
+    assert not RunSelection(**said).matches(RUN)
 
 
 def test_the_version_of_the_base_counts_too() -> None:
-    assert Selection(version="1.9").matches(run("2026-03-15T12:00:00+00:00", "1.10.2", base="1.9.0"))
+    assert RunSelection(version="1.9").matches(run("2026-03-15T12:00:00+00:00", "1.10.2", base="1.9.0"))
 
 
 def test_what_is_no_day_is_told() -> None:
     with pytest.raises(UsageError, match="no day"):
-        Selection(since="yesterday")
+        RunSelection(since="yesterday")
 
 
 def test_a_selection_is_read_from_a_form_with_other_fields() -> None:
-    assert Selection.of({"tag": " robot ", "figure": "loss"}).conditions == {"tag": "robot"}
+    assert RunSelection.of({"tag": " robot ", "figure": "loss"}).conditions == {"tag": "robot"}
 
 
 def test_of_a_shelf_only_what_is_meant_stays() -> None:
     shelf = Shelf((RUN, run("2026-03-15T12:00:00+00:00", "1.9.0")), ())
     assert [
-        listed.head.middlewares["zenoh"].library.version for listed in Selection(version="1.9").of_shelf(shelf).runs
+        listed.head.middlewares["zenoh"].library.version for listed in RunSelection(version="1.9").of_shelf(shelf).runs
     ] == ["1.9.0"]

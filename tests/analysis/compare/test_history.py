@@ -10,7 +10,7 @@ import pytest
 import middlemark
 from behaviour import Behaviour
 from known_suites import CHAIN_OF_THREE_NODES
-from middlemark.analysis.compare.history import IS_KNOWN, History, PastRun, Point, level_changes
+from middlemark.analysis.compare.history import IS_KNOWN, History, HistoryPoint, PastRun, level_changes
 from middlemark.analysis.compare.history import histories as histories_of
 from middlemark.analysis.metrics.timeseries import EQUAL
 from middlemark.results.manifest import RunHead
@@ -41,8 +41,11 @@ def past(runs: SharedRuns) -> Run:
     return Run("golden", run.manifest, run.estimates)
 
 
-def _points(values: list[float]) -> list[Point]:
-    return [Point(f"run-{i}", f"2026-01-{i + 1:02}", "1", "1", value, None, None, 3) for i, value in enumerate(values)]
+def _points(values: list[float]) -> list[HistoryPoint]:
+    return [
+        HistoryPoint(f"run-{i}", f"2026-01-{i + 1:02}", "1", "1", value, None, None, 3)
+        for i, value in enumerate(values)
+    ]
 
 
 def test_runs_come_in_the_order_in_which_they_began_whatever_the_order_given(past: Run) -> None:

@@ -24,7 +24,7 @@ from middlemark.analysis.decisions.claims import judge_claim
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.kernel.breakdown import example_messages, sample_paths
 from middlemark.analysis.kernel.follow import Ends
-from middlemark.analysis.kernel.segments import OUTSIDE, SetAside, Side
+from middlemark.analysis.kernel.segments import OUTSIDE, PathSide, SetAside
 from middlemark.analysis.kernel.trace import KernelTrace
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.results.tables import KERNEL_EVENTS_SCHEMA
@@ -77,9 +77,9 @@ def test_calls_are_told_by_name_s_number_and_side() -> None:
     ]
     background[0]["thread"] = background[1]["thread"] = RECEIVER + 5
     assert found([*datagram(), *background]).calls == {
-        (Side.SENDER, SEND): 1,
-        (Side.SENDER, 230): 1,
-        (Side.RECEIVER, RECEIVE): 1,
+        (PathSide.SENDER, SEND): 1,
+        (PathSide.SENDER, 230): 1,
+        (PathSide.RECEIVER, RECEIVE): 1,
     }
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import scipy.signal
 
-from middlemark.analysis.metrics.resources import LEAST_SPAN_S, Growth, Values, growth
+from middlemark.analysis.metrics.resources import LEAST_SPAN_S, MemoryGrowth, Values, growth
 
 AT_S: Values = np.arange(0, 2 * LEAST_SPAN_S, 0.1)
 NOISE: Values = np.random.default_rng(1).normal(0, 4096, len(AT_S))
 
 
-def of(size_bytes: Values) -> Growth:
+def of(size_bytes: Values) -> MemoryGrowth:
     found = growth(AT_S, size_bytes)
     assert found is not None
     return found

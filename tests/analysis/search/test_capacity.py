@@ -11,7 +11,7 @@ from behaviour import Behaviour
 from middlemark.analysis.metrics.stored import read_result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.bisection import Limit
-from middlemark.analysis.search.capacity import Point, State, knee
+from middlemark.analysis.search.capacity import LoadPoint, State, knee
 from middlemark.analysis.search.stopping import next_trials
 from middlemark.campaign import progress
 from middlemark.errors import SuiteError
@@ -75,7 +75,7 @@ def build_plan() -> Trial:
 
 def test_the_knee_is_where_latency_begins_to_climb() -> None:
     rates = np.linspace(1000, 20_000, 20)
-    points = [Point(Load(rate, 64), 1, 1, 20e3 + 1e6 * max(0.0, rate - 15_000) / 5000, None, 0.0) for rate in rates]
+    points = [LoadPoint(Load(rate, 64), 1, 1, 20e3 + 1e6 * max(0.0, rate - 15_000) / 5000, None, 0.0) for rate in rates]
     found = knee(points, points[-1].load, Sought.RATE)
     assert found is not None
     assert 13_000 <= found.rate_hz <= 16_000
@@ -84,7 +84,7 @@ def test_the_knee_is_where_latency_begins_to_climb() -> None:
 
 def test_no_knee_lies_above_what_is_carried() -> None:
     rates = np.linspace(1000, 20_000, 20)
-    points = [Point(Load(rate, 64), 1, 1, 20e3 + 1e6 * max(0.0, rate - 15_000) / 5000, None, 0.0) for rate in rates]
+    points = [LoadPoint(Load(rate, 64), 1, 1, 20e3 + 1e6 * max(0.0, rate - 15_000) / 5000, None, 0.0) for rate in rates]
     assert knee(points, Load(14_000, 64), Sought.RATE) is None
     assert knee(points, None, Sought.RATE) is None
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from behaviour import Behaviour
 from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.kernel.packets import Cuts
-from middlemark.analysis.kernel.segments import Call, Crossing, MessagePath, Part, Segment, Side
+from middlemark.analysis.kernel.segments import Call, Crossing, PathPart, PathSide, Segment, TracedPath
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.internals.message_path import example_lines, message_charts, message_lines, stretches
@@ -23,15 +23,15 @@ topologies: D1-1
 """
 
 
-def way(*ends_ns: int) -> MessagePath:
+def way(*ends_ns: int) -> TracedPath:
     """Alternately within and outside of calls of the sender."""
-    parts = (Part.KERNEL_SENDER, Part.MIDDLEWARE_SENDER)
+    parts = (PathPart.KERNEL_SENDER, PathPart.MIDDLEWARE_SENDER)
     begins = (0, *ends_ns[:-1])
     segments = tuple(
-        Segment(parts[number % 2], Side.SENDER, begin_ns, end_ns)
+        Segment(parts[number % 2], PathSide.SENDER, begin_ns, end_ns)
         for number, (begin_ns, end_ns) in enumerate(zip(begins, ends_ns, strict=True))
     )
-    return MessagePath(0, ends_ns[-1], segments, (), (), (1, 2))
+    return TracedPath(0, ends_ns[-1], segments, (), (), (1, 2))
 
 
 def test_few_segments_are_drawn_as_they_are() -> None:
@@ -42,11 +42,11 @@ def test_few_segments_are_drawn_as_they_are() -> None:
 def test_many_segments_are_drawn_as_what_took_most_of_each_stretch() -> None:
     short = [end_ns for begin_ns in range(0, 1000, 10) for end_ns in (begin_ns + 9, begin_ns + 10)]
     drawn = stretches(way(*short, 2000), 20)
-    assert [(each.part, each.begin_ns, each.end_ns) for each in drawn] == [(Part.KERNEL_SENDER, 0, 2000)]
+    assert [(each.part, each.begin_ns, each.end_ns) for each in drawn] == [(PathPart.KERNEL_SENDER, 0, 2000)]
     mixed = stretches(way(*range(1, 50), 1000, 2000), 10)
     assert [(each.part, each.begin_ns, each.end_ns) for each in mixed] == [
-        (Part.MIDDLEWARE_SENDER, 0, 1000),
-        (Part.KERNEL_SENDER, 1000, 2000),
+        (PathPart.MIDDLEWARE_SENDER, 0, 1000),
+        (PathPart.KERNEL_SENDER, 1000, 2000),
     ]
 
 
@@ -63,17 +63,17 @@ def test_each_middleware_has_its_median_message_and_a_slow_one(tmp_path: Path) -
 
 
 def test_text_is_to_scale_and_names_calls_and_packets() -> None:
-    path = MessagePath(
+    path = TracedPath(
         0,
         44_000,
         (
-            Segment(Part.MIDDLEWARE_SENDER, Side.SENDER, 0, 11_000),
-            Segment(Part.KERNEL_SENDER, Side.SENDER, 11_000, 22_000),
-            Segment(Part.WIRE, None, 22_000, 22_100),
-            Segment(Part.KERNEL_RECEIVER, Side.RECEIVER, 22_100, 44_000),
+            Segment(PathPart.MIDDLEWARE_SENDER, PathSide.SENDER, 0, 11_000),
+            Segment(PathPart.KERNEL_SENDER, PathSide.SENDER, 11_000, 22_000),
+            Segment(PathPart.WIRE, None, 22_000, 22_100),
+            Segment(PathPart.KERNEL_RECEIVER, PathSide.RECEIVER, 22_100, 44_000),
         ),
         (Crossing(46, Cuts(12_000, 12_500, 13_000), Cuts(21_000, 21_500, 22_100)),),
-        (Call(Side.SENDER, 44, 11_000, 22_000),),
+        (Call(PathSide.SENDER, 44, 11_000, 22_000),),
         (1, 2),
     )
     shown = [line.plain for line in example_lines(ExampleMessage(0.5, 100, path, {44: "sendto"}))]

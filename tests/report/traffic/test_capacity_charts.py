@@ -7,7 +7,7 @@ import pytest
 from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.search.capacity import Capacity, Point
+from middlemark.analysis.search.capacity import Capacity, LoadPoint
 from middlemark.plan.schedule import Load
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.labels import series_by_experiment
@@ -24,7 +24,7 @@ def climbing(searched: Capacity, *, bent: bool) -> Capacity:
     """Flat up to 2 kHz, then tenfold with each step."""
     loads = [Load(rate_hz, 64) for rate_hz in (500.0, 1000.0, 2000.0, 2800.0, 4000.0)]
     medians_ns = (20e3, 21e3, 22e3, 220e3, 2200e3)
-    points = tuple(Point(load, 3, 3, at_ns, 3 * at_ns, 0.0) for load, at_ns in zip(loads, medians_ns, strict=True))
+    points = tuple(LoadPoint(load, 3, 3, at_ns, 3 * at_ns, 0.0) for load, at_ns in zip(loads, medians_ns, strict=True))
     return replace(
         searched, points=points, middle=replace(searched.middle, sustained=loads[3]), knee=loads[2] if bent else None
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from middlemark.analysis.metrics.chain_trace import ChainPart, Fate, FollowedChain, Route, Rows
+from middlemark.analysis.metrics.chain_trace import ChainPart, ChainRoute, Fate, FollowedChain, Rows
 
 END_NS = 1_000_000
 
@@ -17,7 +17,7 @@ CAMERA, DETECT, PLAN, ACTUATE, LIDAR = range(5)
 IMAGE, OBJECTS, COMMAND, POINTS = range(4)
 
 
-WHOLE_WAY = Route(nodes=(CAMERA, DETECT, PLAN), streams=(IMAGE, OBJECTS), subscribers=(0, 0))
+WHOLE_WAY = ChainRoute(nodes=(CAMERA, DETECT, PLAN), streams=(IMAGE, OBJECTS), subscribers=(0, 0))
 
 
 class Recorder:

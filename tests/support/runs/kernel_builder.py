@@ -10,7 +10,7 @@ import polars as pl
 from middlemark.analysis.kernel.breakdown import SampledPaths, sample_paths
 from middlemark.analysis.kernel.events import Kind
 from middlemark.analysis.kernel.follow import Ends
-from middlemark.analysis.kernel.segments import Part
+from middlemark.analysis.kernel.segments import PathPart
 from middlemark.analysis.kernel.trace import KernelTrace
 from middlemark.results.tables import KERNEL_EVENTS_SCHEMA, RECEIVED_SCHEMA
 
@@ -99,8 +99,8 @@ def found(
         trace, messages, lambda publisher, _: Ends(STRANGER if publisher else SENDER, RECEIVER, apart), 500
     )
     for row in result.parts.iter_rows(named=True):
-        assert sum(row[f"{part}_ns"] for part in Part) == row["whole_ns"]
-        assert all(row[f"{part}_ns"] >= 0 for part in Part)
+        assert sum(row[f"{part}_ns"] for part in PathPart) == row["whole_ns"]
+        assert all(row[f"{part}_ns"] >= 0 for part in PathPart)
     return result
 
 
@@ -111,7 +111,7 @@ def _message() -> dict[str, Any]:
 
 def parts(result: SampledPaths, row: int = 0) -> dict[str, int]:
     named = result.parts.row(row, named=True)
-    return {str(part): named[f"{part}_ns"] for part in Part if named[f"{part}_ns"]}
+    return {str(part): named[f"{part}_ns"] for part in PathPart if named[f"{part}_ns"]}
 
 
 def sent(at_ns: int, process: int = SENDER, namespace: int = HERE, length: int = 64) -> Events:

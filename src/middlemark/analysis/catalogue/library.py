@@ -78,7 +78,7 @@ class Shelf:
 
 
 @dataclass
-class Library:
+class RunLibrary:
     """The runs in some folders: each a run itself, or a folder of runs."""
 
     folders: Sequence[Path]
@@ -151,7 +151,7 @@ def _place(places: dict[Path, dict[str, None]], run: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Selection:
+class RunSelection:
     """The conditions that selected runs meet; what is empty is no condition."""
 
     middleware: str = ""

@@ -37,7 +37,7 @@ class PastRun:
     head: RunHead
 
 
-class Point(NamedTuple):
+class HistoryPoint(NamedTuple):
     """The metric in one run."""
 
     run: str
@@ -56,11 +56,11 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Change:
+class LevelChange:
     """The first run of a new level, and the last of the one before."""
 
-    before: Point
-    first: Point
+    before: HistoryPoint
+    first: HistoryPoint
     times: float
     """The new level's median over that of the one before."""
 
@@ -87,10 +87,10 @@ class History:
     stream: str | None
     """Or the chain; None where the metric is of the trial."""
     machine: str
-    points: tuple[Point, ...]
+    points: tuple[HistoryPoint, ...]
 
     @cached_property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[LevelChange, ...]:
         """Where its level changed; looked for when they are asked for, as a page shows few of many series."""
         return level_changes(self.points)
 
@@ -124,10 +124,10 @@ def _history(key: tuple[str, str, str, str], runs: Sequence[PastRun], rows: pl.D
     return History(middleware, setting, stream, machine, points)
 
 
-def _point(run: PastRun, middleware: str, numbers: Sequence[float], *, is_base: bool) -> Point:
+def _point(run: PastRun, middleware: str, numbers: Sequence[float], *, is_base: bool) -> HistoryPoint:
     stored = (run.head.base if is_base else run.head.middlewares).get(middleware)
     value, low, high, n_trials = numbers
-    return Point(
+    return HistoryPoint(
         run=run.name,
         started_at=run.head.started_at,
         library_version=stored.library.version if stored else "unknown",
@@ -161,7 +161,7 @@ def rows_of_metric(metric: Metric) -> pl.Expr:
     return (pl.col("metric") == metric.stored_name) & subject
 
 
-def level_changes(points: Sequence[Point]) -> tuple[Change, ...]:
+def level_changes(points: Sequence[HistoryPoint]) -> tuple[LevelChange, ...]:
     """Where the level changed; none where runs are too few, or a value has no logarithm."""
     values = np.array([point.value for point in points])
     if len(values) < FEWEST or values.min() <= 0:
@@ -171,7 +171,7 @@ def level_changes(points: Sequence[Point]) -> tuple[Change, ...]:
     begins = [0, *ends[:-1]]
     medians = [float(np.median(levels[begin:end])) for begin, end in zip(begins, ends, strict=True)]
     return tuple(
-        Change(points[begin - 1], points[begin], float(np.exp(after - before)))
+        LevelChange(points[begin - 1], points[begin], float(np.exp(after - before)))
         for begin, before, after in zip(begins[1:], medians, medians[1:], strict=False)
         if abs(after - before) > EQUAL
     )

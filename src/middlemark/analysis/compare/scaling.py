@@ -33,7 +33,7 @@ from middlemark.suite.topology.catalog import is_counted
 FEWEST_SIZES = 3
 """Through two points every line fits."""
 SIZE_FACTOR = "size"
-Points = Mapping[int, Mapping[Block, float]]
+MediansBySize = Mapping[int, Mapping[Block, float]]
 """By size in bytes: each trial's median in ns, by block."""
 Floats = NDArray[np.float64]
 FEWEST_PLACES = 4
@@ -77,7 +77,7 @@ def scalings(findings: Sequence[ExperimentFindings]) -> tuple[Scaling, ...]:
     )
 
 
-def fitted_line(points: Points) -> tuple[Estimate, Estimate, float] | None:
+def fitted_line(points: MediansBySize) -> tuple[Estimate, Estimate, float] | None:
     """Slope and base over blocks, and the misfit; None where no block has sizes enough."""
     lines = [line for block in _blocks(points) if (line := _line(points, block)) is not None]
     if not lines:
@@ -91,11 +91,11 @@ def fitted_line(points: Points) -> tuple[Estimate, Estimate, float] | None:
     return slope, base, misfit
 
 
-def _blocks(points: Points) -> list[Block]:
+def _blocks(points: MediansBySize) -> list[Block]:
     return sorted({block for values in points.values() for block in values})
 
 
-def _line(points: Points, block: Block) -> tuple[float, float, int] | None:
+def _line(points: MediansBySize, block: Block) -> tuple[float, float, int] | None:
     by_size = {size: values[block] for size, values in points.items() if block in values}
     if len(by_size) < FEWEST_SIZES:
         return None

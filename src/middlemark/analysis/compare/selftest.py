@@ -19,7 +19,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.difference import Difference, NoDifference, difference_of_shares, ratio
 from middlemark.analysis.verdicts.judge import direction
-from middlemark.analysis.verdicts.values import Block, BlockValues, Counts, Machines, counts_by_machine
+from middlemark.analysis.verdicts.values import Block, BlockValues, Machines, ShareCounts, counts_by_machine
 from middlemark.plan import Experiment
 from middlemark.suite.metrics import Metric
 
@@ -127,11 +127,11 @@ def _verdicts(
     ]
 
 
-def _any_lost(first: Counts, second: Counts, _: Machines) -> bool:
+def _any_lost(first: ShareCounts, second: ShareCounts, _: Machines) -> bool:
     return any(lost for side in (first, second) for lost, _ in side.values())
 
 
-def _share_differs(first: Counts, second: Counts, machines: Machines) -> bool | None:
+def _share_differs(first: ShareCounts, second: ShareCounts, machines: Machines) -> bool | None:
     sides = (counts_by_machine(first, machines), counts_by_machine(second, machines))
     return _differs(difference_of_shares(*sides, of_machines=len(set(machines.values())) > 1))
 

@@ -67,7 +67,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Part:
+class ClaimPart:
     """A claim for one experiment or one pair of them."""
 
     subjects: tuple[ExperimentFindings, ...]
@@ -83,7 +83,7 @@ class Part:
 
 def judge_comparison(
     statement: Comparison, sides: tuple[ExperimentFindings, ExperimentFindings], streams: Streams, confidence: float
-) -> Part:
+) -> ClaimPart:
     """Compares the first operand with the second, each with its stream."""
     metrics = metric_named(statement.first.metric), metric_named(statement.second.metric)
     stream = streams[0] or streams[1]
@@ -100,12 +100,12 @@ def judge_comparison(
         setbacks=(second.setbacks, first.setbacks),
     )
     if isinstance(difference, NoDifference):
-        return Part(sides, stream, judged.judgement, ClaimTest.NONE, None, 0, judged.reason)
+        return ClaimPart(sides, stream, judged.judgement, ClaimTest.NONE, None, 0, judged.reason)
     n = min(difference.n_first, difference.n_second)
-    return Part(sides, stream, judged.judgement, difference.test, _effect(difference), n, judged.reason)
+    return ClaimPart(sides, stream, judged.judgement, difference.test, _effect(difference), n, judged.reason)
 
 
-def judge_bound(statement: Bound, candidate: ExperimentFindings, stream: str | None, confidence: float) -> Part:
+def judge_bound(statement: Bound, candidate: ExperimentFindings, stream: str | None, confidence: float) -> ClaimPart:
     """Compares a metric with its bound."""
     metric = metric_named(statement.operand.metric)
     tested = judge_against_bound(
@@ -114,12 +114,12 @@ def judge_bound(statement: Bound, candidate: ExperimentFindings, stream: str | N
     effect = None
     if tested.value is not None and tested.low is not None and tested.high is not None:
         effect = Effect(Scale.VALUE, tested.value, tested.low, tested.high, metric.dimension)
-    return Part(
+    return ClaimPart(
         (candidate,), stream, tested.result.judgement, tested.test, effect, tested.n_trials, tested.result.reason
     )
 
 
-def judge_no_loss(candidate: ExperimentFindings, stream: str | None, confidence: float) -> Part:
+def judge_no_loss(candidate: ExperimentFindings, stream: str | None, confidence: float) -> ClaimPart:
     """One message that did not arrive refutes it.
 
     Where all arrived, the interval gives the largest loss still possible.
@@ -143,10 +143,10 @@ def judge_no_loss(candidate: ExperimentFindings, stream: str | None, confidence:
         if span.value is not None and span.low is not None and span.high is not None
     ]
     worst = max(effects, key=lambda effect: (effect.value, effect.high), default=None)
-    return Part((candidate,), stream, judgement, BoundTest.SHARE, worst, trials, reason)
+    return ClaimPart((candidate,), stream, judgement, BoundTest.SHARE, worst, trials, reason)
 
 
-def judge_no_communication(candidate: ExperimentFindings, confidence: float) -> Part:
+def judge_no_communication(candidate: ExperimentFindings, confidence: float) -> ClaimPart:
     """One trial that communicated refutes it."""
     kinds = [outcome.kind for outcome in candidate.outcomes]
     without, heard = kinds.count("no_communication"), kinds.count("valid")
@@ -158,10 +158,12 @@ def judge_no_communication(candidate: ExperimentFindings, confidence: float) -> 
     elif not heard:
         others = sorted(set(kinds) - {"no_communication"})
         reason = f"trials ended otherwise: {', '.join(others)}" if others else f"fewer than {FEWEST_BLOCKS} trials"
-    return Part((candidate,), None, judgement, ClaimTest.OUTCOMES, effect, len(kinds), reason)
+    return ClaimPart((candidate,), None, judgement, ClaimTest.OUTCOMES, effect, len(kinds), reason)
 
 
-def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float) -> Part:
+def judge_monotone(
+    steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float
+) -> ClaimPart:
     """A metric over the levels of a factor in their order; the effect compares the last level with the first."""
     subjects = tuple(candidate for candidate, _ in steps)
     levels = [evidence for _, evidence in steps if evidence.block_values]
@@ -175,10 +177,10 @@ def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream:
     n = min(ends.n_first, ends.n_second)
     setback = next((evidence.setbacks for evidence in levels if evidence.setbacks.n), None)
     if setback is not None:
-        return Part(subjects, stream, Judgement.UNDECIDED, ClaimTest.STEPS, _effect(ends), n, str(setback))
+        return ClaimPart(subjects, stream, Judgement.UNDECIDED, ClaimTest.STEPS, _effect(ends), n, str(setback))
     judgement = _goes_on(ends, levels, confidence)
     reason = STEPS_UNDECIDED if judgement is Judgement.UNDECIDED else STEPS_EFFECT
-    return Part(subjects, stream, judgement, ClaimTest.STEPS, _effect(ends), n, reason)
+    return ClaimPart(subjects, stream, judgement, ClaimTest.STEPS, _effect(ends), n, reason)
 
 
 def _goes_on(ends: Difference, levels: Sequence[Evidence], confidence: float) -> Judgement:
@@ -192,8 +194,10 @@ def _goes_on(ends: Difference, levels: Sequence[Evidence], confidence: float) ->
     return Judgement.HOLDS if goes_on else Judgement.UNDECIDED
 
 
-def _undecided(subjects: tuple[ExperimentFindings, ...], stream: str | None, reason: str, n_trials: int = 0) -> Part:
-    return Part(subjects, stream, Judgement.UNDECIDED, ClaimTest.NONE, None, n_trials, reason)
+def _undecided(
+    subjects: tuple[ExperimentFindings, ...], stream: str | None, reason: str, n_trials: int = 0
+) -> ClaimPart:
+    return ClaimPart(subjects, stream, Judgement.UNDECIDED, ClaimTest.NONE, None, n_trials, reason)
 
 
 def _against(

@@ -15,7 +15,7 @@ from itertools import product
 
 from middlemark.analysis.compare.comparison import fixed_factors
 from middlemark.analysis.decisions.claim_tests import (
-    Part,
+    ClaimPart,
     judge_bound,
     judge_comparison,
     judge_monotone,
@@ -36,13 +36,15 @@ from middlemark.suite.metrics import Metric, metric_named
 from middlemark.suite.yaml.quantity import plural
 
 
-def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
+def claim_parts(
+    statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float
+) -> tuple[ClaimPart, ...]:
     """All parts of a claim, each judged alone; of what is not applicable only where nothing else is selected."""
     applicable = [candidate for candidate in experiments if candidate.not_applicable is None]
     return _parts(statement, applicable, confidence) or _parts(statement, experiments, confidence)
 
 
-def _parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
+def _parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[ClaimPart, ...]:
     match statement:
         case Comparison():
             return tuple(_comparisons(statement, experiments, confidence))
@@ -89,7 +91,9 @@ def _streams(
         yield from ((candidate, name) for name in having or names[:1])
 
 
-def _comparisons(statement: Comparison, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
+def _comparisons(
+    statement: Comparison, experiments: Sequence[ExperimentFindings], confidence: float
+) -> Iterator[ClaimPart]:
     metrics = [metric_named(operand.metric) for operand in (statement.first, statement.second)]
     named = {name for operand in (statement.first, statement.second) for name, _ in operand.selection.factors}
     firsts, seconds = (
@@ -112,7 +116,9 @@ def _go_together(stream: str | None, other: str | None, first: ExperimentFinding
     return stream == other or None in {stream, other} or not names[0] & names[1]
 
 
-def _monotones(statement: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
+def _monotones(
+    statement: Monotone, experiments: Sequence[ExperimentFindings], confidence: float
+) -> Iterator[ClaimPart]:
     metric = metric_named(statement.operand.metric)
     groups: dict[tuple[tuple[tuple[str, str], ...], str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
     for candidate, stream in _streams(statement.operand.selection, experiments, metric):
@@ -130,7 +136,7 @@ class JudgedClaim:
 
     claim: Claim
     judgement: Judgement
-    parts: tuple[Part, ...]
+    parts: tuple[ClaimPart, ...]
     """One for each stream of each experiment or pair of experiments that it selects."""
     reason: str = ""
     """Why it is undecided, where no part gives the reason."""

@@ -22,7 +22,7 @@ from middlemark.analysis.stats.quantiles import Lost, Measured, Sketch
 from middlemark.analysis.stats.shapes import Box, Curve
 from middlemark.analysis.verdicts.bounds import Evidence
 from middlemark.analysis.verdicts.judge import Setbacks, count_setbacks
-from middlemark.analysis.verdicts.values import Block, BlockValues, Counts, Machines, counts_by_machine, with_bound
+from middlemark.analysis.verdicts.values import Block, BlockValues, Machines, ShareCounts, counts_by_machine, with_bound
 from middlemark.plan import Caution, Experiment, SearchStep
 from middlemark.plan.schedule import is_search
 from middlemark.results.counts import PathProof
@@ -171,7 +171,7 @@ class ExperimentFindings:
     """Every metric's values by block; a trial that has too few samples for one is not there, nor an overloaded trial's
     latency, nor any trial's where clocks of different machines can't measure one. Infinite where messages were lost.
     """
-    counted: Mapping[Key, Counts] = field(default_factory=dict)
+    counted: Mapping[Key, ShareCounts] = field(default_factory=dict)
     """Of shares of messages: by block how many messages, among how many."""
     above: Mapping[Key, Mapping[Block, float]] = field(default_factory=dict)
     """Of a metric that is known only to lie between two values the upper ones; `by_block` has the lower."""

@@ -18,7 +18,7 @@ import polars as pl
 from middlemark.analysis.kernel.events import Kind
 from middlemark.analysis.kernel.follow import Ends, follow_message
 from middlemark.analysis.kernel.packets import Cuts
-from middlemark.analysis.kernel.segments import OUTSIDE, MessagePath, Part, SetAside, Side
+from middlemark.analysis.kernel.segments import OUTSIDE, PathPart, PathSide, SetAside, TracedPath
 from middlemark.analysis.kernel.trace import KernelTrace
 from middlemark.analysis.stats.quantiles import Measured, Value, is_measurable, with_clock_bound
 from middlemark.plan import Experiment, Stream
@@ -38,7 +38,7 @@ PARTS_SCHEMA = pl.Schema(
         "sequence": pl.UInt32(),
         "sent_ns": pl.Int64(),
         "whole_ns": pl.Int64(),
-        **{f"{part}_ns": pl.Int64() for part in Part},
+        **{f"{part}_ns": pl.Int64() for part in PathPart},
         "hops": pl.Int64(),
         "packets": pl.Int64(),
         **{f"{end}_{cut}_ns": pl.Int64() for end in ("first", "last") for cut in CUTS},
@@ -58,7 +58,7 @@ SHARES = (0.5, 0.99)
 _SHOWN_SLOW_NEED = 100
 # How far in rank from the sought message its substitute may be, where the path of that message isn't found.
 _NEIGHBOURS = 25
-_CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(Side)})_(?P<call>\w+)_calls_per_message")
+_CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(PathSide)})_(?P<call>\w+)_calls_per_message")
 _COUNTS = ("packets", "calls", "wake_ups", "switches", "copied_bytes")
 PACKET_INSTANTS = tuple(f"{end}_{cut}_ns" for end in ("first", "last") for cut in CUTS)
 # With fewer, the slowest hundredth is only one or two messages.
@@ -71,7 +71,7 @@ class SampledPaths:
 
     parts: pl.DataFrame
     set_aside: Mapping[SetAside, int]
-    calls: Mapping[tuple[Side, int], float]
+    calls: Mapping[tuple[PathSide, int], float]
     """How many calls of each system call number a message takes, by process: sender, service or receiver."""
 
 
@@ -83,7 +83,7 @@ def sample_paths(
     chosen = np.unique(np.linspace(0, max(len(messages) - 1, 0), min(samples, len(messages))).astype(int))
     pairs = {pair: ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()}
     applications = frozenset(process for pair in pairs.values() for process in (pair.sender, pair.receiver))
-    rows, set_aside, calls = [], Counter[SetAside](), Counter[tuple[Side, int]]()
+    rows, set_aside, calls = [], Counter[SetAside](), Counter[tuple[PathSide, int]]()
     for message in messages[chosen].iter_rows(named=True):
         path = follow_message(trace, message, pairs[message["publisher"], message["subscriber"]], applications)
         if isinstance(path, SetAside):
@@ -95,7 +95,7 @@ def sample_paths(
     return SampledPaths(pl.DataFrame(rows, schema=PARTS_SCHEMA), dict(set_aside), per_message)
 
 
-def _row(trace: KernelTrace, message: Mapping[str, int], path: MessagePath) -> dict[str, int | None]:
+def _row(trace: KernelTrace, message: Mapping[str, int], path: TracedPath) -> dict[str, int | None]:
     span = path.sent_ns, path.received_ns
     processes = set(path.processes)
     return {
@@ -125,7 +125,7 @@ class ExampleMessage:
     """The share of all messages of its stream that were no slower."""
     n: int
     """How many there were."""
-    path: MessagePath
+    path: TracedPath
     call_names: Mapping[int, str]
 
 
@@ -191,15 +191,15 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
     return PathFindings(values, messages)
 
 
-def calls_metric(side: Side, call: str) -> str:
+def calls_metric(side: PathSide, call: str) -> str:
     """The name of the metric for calls of one system call per message, in the sender, service or receiver."""
     return f"path_{side}_{call}_calls_per_message"
 
 
-def call_of_metric(metric: str) -> tuple[Side, str] | None:
+def call_of_metric(metric: str) -> tuple[PathSide, str] | None:
     """The process and the system call of a name that `calls_metric` made; None for any other name."""
     matched = _CALLS_METRIC.fullmatch(metric)
-    return (Side(matched["side"]), matched["call"]) if matched else None
+    return (PathSide(matched["side"]), matched["call"]) if matched else None
 
 
 def messages_of(received: pl.DataFrame, number: int, stream: Stream) -> pl.DataFrame:
@@ -243,7 +243,7 @@ def _values(paths: SampledPaths, names: Mapping[int, str]) -> dict[str, Value]:
 
 
 def _parts(name: str, messages: pl.DataFrame) -> dict[str, Value]:
-    return {f"{name}_{part}_ns": _mean(messages, f"{part}_ns") for part in (*Part, "whole")}
+    return {f"{name}_{part}_ns": _mean(messages, f"{part}_ns") for part in (*PathPart, "whole")}
 
 
 def _kernel_share(messages: pl.DataFrame) -> Value:

@@ -15,7 +15,16 @@ import numpy as np
 
 from middlemark.analysis.kernel.events import Thread
 from middlemark.analysis.kernel.packets import Cuts, Packet
-from middlemark.analysis.kernel.segments import OUTSIDE, Call, Crossing, MessagePath, Part, Segment, SetAside, Side
+from middlemark.analysis.kernel.segments import (
+    OUTSIDE,
+    Call,
+    Crossing,
+    PathPart,
+    PathSide,
+    Segment,
+    SetAside,
+    TracedPath,
+)
 from middlemark.analysis.kernel.trace import KernelTrace, Take, WakeUp
 
 # Between a message's own receive call and its arrival may be receive calls of other messages, but few.
@@ -45,11 +54,11 @@ class _Message:
     received_ns: int
     size_bytes: int
 
-    def side(self, process: int) -> Side:
+    def side(self, process: int) -> PathSide:
         """Whether a process is the sender, a service or the receiver."""
         if process == self.sender:
-            return Side.SENDER
-        return Side.RECEIVER if process == self.receiver else Side.SERVICE
+            return PathSide.SENDER
+        return PathSide.RECEIVER if process == self.receiver else PathSide.SERVICE
 
 
 @dataclass
@@ -61,12 +70,12 @@ class _Path:
     packets: list[Packet] = field(default_factory=list)
     """The last packet of each crossing."""
 
-    def goes_back_to(self, part: Part, side: Side | None, begin_ns: int, end_ns: int) -> None:
+    def goes_back_to(self, part: PathPart, side: PathSide | None, begin_ns: int, end_ns: int) -> None:
         """Adds a segment before all earlier ones."""
         if begin_ns != end_ns:
             self.segments.append(Segment(part, side, begin_ns, end_ns))
 
-    def goes_back_through(self, thread: Thread, span: tuple[int, int], within: Part, side: Side) -> None:
+    def goes_back_through(self, thread: Thread, span: tuple[int, int], within: PathPart, side: PathSide) -> None:
         """Adds an interval of a thread, divided at the start and end of each system call."""
         for in_call, begin_ns, end_ns in reversed(list(thread.cut(*span))):
             self.goes_back_to(within if in_call else OUTSIDE[side], side, begin_ns, end_ns)
@@ -74,7 +83,7 @@ class _Path:
 
 def follow_message(
     trace: KernelTrace, message: Mapping[str, int], ends: Ends, applications: frozenset[int]
-) -> MessagePath | SetAside:
+) -> TracedPath | SetAside:
     """The path of one message between two processes; `applications` are all that publish or subscribe."""
     instants = message["sent_ns"], message["received_ns"]
     sought = _Message(*ends, applications - {ends.sender, ends.receiver}, *instants, message["size_bytes"])
@@ -86,7 +95,7 @@ def follow_message(
     crossings = _crossings(trace, path, sought)
     if crossings is None:
         return SetAside.AMBIGUOUS
-    return MessagePath(
+    return TracedPath(
         sent_ns=sought.sent_ns,
         received_ns=sought.received_ns,
         segments=tuple(reversed(path.segments)),
@@ -133,12 +142,12 @@ def _followed(trace: KernelTrace, message: _Message) -> _Path | None:
         process, until_ns = hop(path, message.side(process))
         if process == message.sender:
             path.processes.append(process)
-            path.goes_back_to(Part.MIDDLEWARE_SENDER, Side.SENDER, message.sent_ns, until_ns)
+            path.goes_back_to(PathPart.MIDDLEWARE_SENDER, PathSide.SENDER, message.sent_ns, until_ns)
             return path
     return None
 
 
-_Hop = Callable[[_Path, Side], tuple[int, int]]
+_Hop = Callable[[_Path, PathSide], tuple[int, int]]
 """Adds a hop's segments to a path; gives the process before it, and the instant up to which time is not yet divided."""
 
 
@@ -170,15 +179,15 @@ def _candidates(trace: KernelTrace, process: int, message: _Message, until_ns: i
 
 
 def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
-    trace: KernelTrace, message: _Message, until_ns: int, take: Take, packet: Packet, path: _Path, side: Side
+    trace: KernelTrace, message: _Message, until_ns: int, take: Take, packet: Packet, path: _Path, side: PathSide
 ) -> tuple[int, int]:
     woken_ns, runs_ns = _woken_and_running(trace, take, packet.arrived_ns)
     path.goes_back_to(OUTSIDE[side], side, take.returned_ns, until_ns)
-    path.goes_back_through(trace.thread(take.thread), (runs_ns, take.returned_ns), Part.KERNEL_RECEIVER, side)
-    path.goes_back_to(Part.SCHEDULER, side, woken_ns, runs_ns)
-    path.goes_back_to(Part.KERNEL_DELIVERY, side, packet.arrived_ns, woken_ns)
-    path.goes_back_to(Part.WIRE, None, packet.transmitted_ns, packet.arrived_ns)
-    path.goes_back_to(Part.QUEUE, None, packet.queued_ns, packet.transmitted_ns)
+    path.goes_back_through(trace.thread(take.thread), (runs_ns, take.returned_ns), PathPart.KERNEL_RECEIVER, side)
+    path.goes_back_to(PathPart.SCHEDULER, side, woken_ns, runs_ns)
+    path.goes_back_to(PathPart.KERNEL_DELIVERY, side, packet.arrived_ns, woken_ns)
+    path.goes_back_to(PathPart.WIRE, None, packet.transmitted_ns, packet.arrived_ns)
+    path.goes_back_to(PathPart.QUEUE, None, packet.queued_ns, packet.transmitted_ns)
     path.packets.append(packet)
     begin_ns = packet.called_ns
     if packet.process == message.sender:
@@ -189,8 +198,8 @@ def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
     sender, side = trace.thread(packet.thread), message.side(packet.process)
     returned_ns = sender.returned_after(packet.called_ns) or packet.queued_ns
     left_ns = min(max(returned_ns, begin_ns), packet.queued_ns)
-    path.goes_back_to(Part.KERNEL_SENDER, side, left_ns, packet.queued_ns)
-    path.goes_back_through(sender, (begin_ns, left_ns), Part.KERNEL_SENDER, side)
+    path.goes_back_to(PathPart.KERNEL_SENDER, side, left_ns, packet.queued_ns)
+    path.goes_back_through(sender, (begin_ns, left_ns), PathPart.KERNEL_SENDER, side)
     return packet.process, begin_ns
 
 
@@ -235,11 +244,11 @@ def _ran(trace: KernelTrace, wake_up: WakeUp, until_ns: int) -> int | None:
 
 
 def _through_wake_up(  # noqa: PLR0913, PLR0917 - a path has so many sides
-    trace: KernelTrace, message: _Message, span: tuple[int, int], wake_up: WakeUp, path: _Path, side: Side
+    trace: KernelTrace, message: _Message, span: tuple[int, int], wake_up: WakeUp, path: _Path, side: PathSide
 ) -> tuple[int, int]:
     called_ns, until_ns = span
     runs_ns = _ran(trace, wake_up, until_ns) or wake_up.at_ns
-    path.goes_back_through(trace.thread(wake_up.thread), (runs_ns, until_ns), Part.KERNEL_RECEIVER, side)
-    path.goes_back_to(Part.SCHEDULER, side, wake_up.at_ns, runs_ns)
-    path.goes_back_to(Part.KERNEL_SENDER, message.side(wake_up.waker_process), called_ns, wake_up.at_ns)
+    path.goes_back_through(trace.thread(wake_up.thread), (runs_ns, until_ns), PathPart.KERNEL_RECEIVER, side)
+    path.goes_back_to(PathPart.SCHEDULER, side, wake_up.at_ns, runs_ns)
+    path.goes_back_to(PathPart.KERNEL_SENDER, message.side(wake_up.waker_process), called_ns, wake_up.at_ns)
     return wake_up.waker_process, called_ns

@@ -21,7 +21,7 @@ SEQUENCE_NUMBERS = 1 << 32
 _IDENTITY = ("ports", "mark", "length")
 """How a packet is recognised behind a bridge or a relay."""
 ThreadOf = Callable[[int], Thread]
-Row = dict[str, Any]
+EventRow = dict[str, Any]
 
 
 class Cuts(NamedTuple):
@@ -127,13 +127,13 @@ class _Queues:
     """Packets that were queued and then segmented, to find the one that a segment belongs to."""
 
     def __init__(self, passages: pl.DataFrame) -> None:
-        self._queued: defaultdict[int, list[Row]] = defaultdict(list)
+        self._queued: defaultdict[int, list[EventRow]] = defaultdict(list)
         # A packet that was transmitted itself was not segmented.
         cut = passages.filter((pl.col("kind") == Kind.QUEUED) & pl.col("transmitted_ns").is_null())
         for row in cut.iter_rows(named=True):
             self._queued[row["ports"]].append(row)
 
-    def parent(self, segment: Row) -> Row | None:
+    def parent(self, segment: EventRow) -> EventRow | None:
         """The last packet queued before a segment that contains the segment's first byte."""
         queued = self._queued[segment["ports"]]
         last = bisect_right(queued, segment["at_ns"], key=_at)
@@ -189,7 +189,7 @@ class _Senders:
         """Whether an observed process has sent on the socket."""
         return socket in self._owners
 
-    def of(self, queued: Row) -> tuple[int, int, int]:
+    def of(self, queued: EventRow) -> tuple[int, int, int]:
         """The process, the thread whose call it was, and an instant within that call."""
         process, thread, at_ns = queued["process"], queued["thread"], queued["at_ns"]
         if queued["other"] not in self._owners:
@@ -244,6 +244,6 @@ def arrived(packet: Packet) -> int:
     return packet.arrived_ns
 
 
-def _at(row: Row) -> int:
+def _at(row: EventRow) -> int:
     at_ns: int = row["at_ns"]
     return at_ns

@@ -11,7 +11,7 @@ from enum import StrEnum
 from middlemark.analysis.kernel.packets import Cuts
 
 
-class Part(StrEnum):
+class PathPart(StrEnum):
     """The parts of a message's one-way time, in the order of its path."""
 
     MIDDLEWARE_SENDER = "middleware_sender"
@@ -35,7 +35,7 @@ class Part(StrEnum):
     """Outside of system calls, until the arrival."""
 
 
-class Side(StrEnum):
+class PathSide(StrEnum):
     """Which of the processes on a message's path."""
 
     SENDER = "sender"
@@ -44,9 +44,9 @@ class Side(StrEnum):
 
 
 OUTSIDE = {
-    Side.SENDER: Part.MIDDLEWARE_SENDER,
-    Side.SERVICE: Part.SERVICE,
-    Side.RECEIVER: Part.MIDDLEWARE_RECEIVER,
+    PathSide.SENDER: PathPart.MIDDLEWARE_SENDER,
+    PathSide.SERVICE: PathPart.SERVICE,
+    PathSide.RECEIVER: PathPart.MIDDLEWARE_RECEIVER,
 }
 """The part to which a process's time outside of system calls belongs."""
 
@@ -67,8 +67,8 @@ class SetAside(StrEnum):
 class Segment:
     """An interval of a message's path that belongs to one part."""
 
-    part: Part
-    side: Side | None
+    part: PathPart
+    side: PathSide | None
     """The process that spent the time; None on the network."""
     begin_ns: int
     end_ns: int
@@ -87,14 +87,14 @@ class Crossing:
 class Call:
     """A system call that a process on a message's path entered or left between the hand-over and the arrival."""
 
-    side: Side
+    side: PathSide
     number: int
     begin_ns: int
     end_ns: int
 
 
 @dataclass(frozen=True)
-class MessagePath:
+class TracedPath:
     """The whole path of one message; its segments have no gaps."""
 
     sent_ns: int
@@ -110,9 +110,9 @@ class MessagePath:
         """Its one-way time."""
         return self.received_ns - self.sent_ns
 
-    def parts_ns(self) -> dict[Part, int]:
+    def parts_ns(self) -> dict[PathPart, int]:
         """The time in each part, summed over its segments."""
-        totals = dict.fromkeys(Part, 0)
+        totals = dict.fromkeys(PathPart, 0)
         for segment in self.segments:
             totals[segment.part] += segment.end_ns - segment.begin_ns
         return totals

@@ -57,7 +57,7 @@ _ENDED = pl.col("fate") == Fate.ENDED.value
 
 
 @dataclass(frozen=True)
-class Route:
+class ChainRoute:
     """A chain by the numbers that the rows have."""
 
     nodes: tuple[int, ...]
@@ -138,7 +138,7 @@ def positions(part: ChainPart, length: int) -> range:
     return range(0 if part is ChainPart.COMPUTATION else 1, length)
 
 
-def follow_chain(route: Route, rows: Rows) -> FollowedChain:
+def follow_chain(route: ChainRoute, rows: Rows) -> FollowedChain:
     """Every execution of the first node, followed message by message; of long trials a piece at a time."""
     length = len(route.nodes)
     begun = (
@@ -165,7 +165,7 @@ def follow_chain(route: Route, rows: Rows) -> FollowedChain:
     return FollowedChain(instances.collect(), length)
 
 
-def _paths(begun: pl.DataFrame, route: Route, rows: Rows, newest: Sequence[object]) -> pl.DataFrame:
+def _paths(begun: pl.DataFrame, route: ChainRoute, rows: Rows, newest: Sequence[object]) -> pl.DataFrame:
     """What began with these executions: its parts, where it came to, and why it stopped there if it did."""
     length = len(route.nodes)
     path = begun
@@ -182,17 +182,17 @@ def _paths(begun: pl.DataFrame, route: Route, rows: Rows, newest: Sequence[objec
     )
 
 
-def _messages_taken(route: Route, rows: Rows, position: int) -> pl.LazyFrame:
+def _messages_taken(route: ChainRoute, rows: Rows, position: int) -> pl.LazyFrame:
     stream = pl.col("stream") == route.streams[position - 1]
     return rows.inputs.filter((pl.col("node") == route.nodes[position]) & stream)
 
 
-def _newest(route: Route, rows: Rows, position: int) -> object:
+def _newest(route: ChainRoute, rows: Rows, position: int) -> object:
     """The last message of the chain that the node at a position took; None where it took none."""
     return _messages_taken(route, rows, position).select(pl.col("sequence").max()).collect().item()
 
 
-def _onward(path: pl.DataFrame, route: Route, rows: Rows, position: int, newest: object) -> pl.DataFrame:
+def _onward(path: pl.DataFrame, route: ChainRoute, rows: Rows, position: int, newest: object) -> pl.DataFrame:
     """The message to the node at a position and its execution; `stopped` with the position says why it has none."""
     stream = pl.col("stream") == route.streams[position - 1]
     sent = rows.outputs.filter((pl.col("node") == route.nodes[position - 1]) & stream)
@@ -259,7 +259,7 @@ def _reached(length: int) -> pl.Expr:
     return sum((pl.col(f"started_{n}").is_not_null().cast(pl.UInt8) for n in range(1, length)), pl.lit(0, pl.UInt8))
 
 
-def _horizon_ns(paths: pl.DataFrame, route: Route) -> int:
+def _horizon_ns(paths: pl.DataFrame, route: ChainRoute) -> int:
     """How long before the window's end a path must have begun so that its fate is known."""
     usual_ns = paths["whole_ns"].quantile(USUAL_SHARE, "higher")
     bounds_ns = [] if usual_ns is None else [TIMES_USUAL * int(usual_ns)]
@@ -278,7 +278,7 @@ def _fate(last_ns: int, is_in_order: pl.Expr) -> pl.Expr:
     )
 
 
-def _in_time(route: Route, end_ns: int, is_in_order: pl.Expr) -> pl.Expr:
+def _in_time(route: ChainRoute, end_ns: int, is_in_order: pl.Expr) -> pl.Expr:
     """Whether what began a deadline before the window's end, or earlier, kept it; what never ended has not.
 
     Paths that a node passed over on purpose are not checked.

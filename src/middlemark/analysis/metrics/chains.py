@@ -17,9 +17,9 @@ from middlemark.analysis.metrics.chain_trace import (
     COUNTED_FATES,
     NEVER_ENDED,
     ChainPart,
+    ChainRoute,
     Fate,
     FollowedChain,
-    Route,
     Rows,
     follow_chain,
     part_column,
@@ -83,12 +83,12 @@ def chain_metrics(record: TrialRecord, rows: Rows, condense: Callable[[Sketch], 
     return metrics
 
 
-def route_of(chain: Chain, experiment: Experiment) -> Route:
+def route_of(chain: Chain, experiment: Experiment) -> ChainRoute:
     """The chain by the numbers that the rows have."""
     nodes = {node.name: (number, node) for number, node in enumerate(experiment.nodes)}
     streams = {stream.name: number for number, stream in enumerate(experiment.streams)}
     takers = [nodes[name][1] for name in chain.nodes[1:]]
-    return Route(
+    return ChainRoute(
         nodes=tuple(nodes[name][0] for name in chain.nodes),
         streams=tuple(streams[name] for name in chain.streams),
         subscribers=tuple(
@@ -185,7 +185,7 @@ def _let_go(paths: FollowedChain, position: int) -> dict[str, Value]:
     return {"loss_share": Measured(lost / came, came), "passed_over_share": Measured(passed_over / came, came)}
 
 
-def _without_new(route: Route, rows: Rows, position: int) -> dict[str, Value]:
+def _without_new(route: ChainRoute, rows: Rows, position: int) -> dict[str, Value]:
     """How often the node's timer fired without a new message of the chain, from its first message on."""
     node = pl.col("node") == route.nodes[position]
     of_chain_alone = node & (pl.col("stream") == route.streams[position - 1])

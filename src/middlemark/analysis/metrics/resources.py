@@ -77,7 +77,7 @@ class Slope:
 
 
 @dataclass(frozen=True)
-class Growth:
+class MemoryGrowth:
     """How memory went over a window."""
 
     slope: Slope
@@ -85,7 +85,7 @@ class Growth:
     """Whether it grew in the window's first half and in its second; None where the window is too short."""
 
 
-def growth(at_s: Values, size_bytes: Values) -> Growth | None:
+def growth(at_s: Values, size_bytes: Values) -> MemoryGrowth | None:
     """Of samples in the order of time; None where there are too few for an interval."""
     if len(at_s) < FEWEST_BLOCKS:
         return None
@@ -93,9 +93,9 @@ def growth(at_s: Values, size_bytes: Values) -> Growth | None:
     whole = _slope(at_s, size_bytes, BLOCKS, CONFIDENCE)
     is_early = at_s < at_s[0] + span_s / 2
     if span_s < LEAST_SPAN_S or min(is_early.sum(), (~is_early).sum()) < FEWEST_BLOCKS:
-        return Growth(whole, None)
+        return MemoryGrowth(whole, None)
     halves = [_slope(at_s[half], size_bytes[half], BLOCKS // 2, OF_HALF) for half in (is_early, ~is_early)]
-    return Growth(whole, all(half.low > 0 for half in halves))
+    return MemoryGrowth(whole, all(half.low > 0 for half in halves))
 
 
 def _slope(at_s: Values, size_bytes: Values, n_blocks: int, confidence: float) -> Slope:

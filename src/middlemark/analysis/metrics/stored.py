@@ -29,7 +29,7 @@ from middlemark.analysis.stats.quantiles import KEPT_WHOLE, Partial, Sketch, Val
 from middlemark.errors import StoreError
 from middlemark.installation import VERSION
 from middlemark.plan import Experiment, Trial
-from middlemark.results.metrics_file import REMEDY, Points, read_metrics, read_sketches, sketches_table
+from middlemark.results.metrics_file import REMEDY, SketchPoints, read_metrics, read_sketches, sketches_table
 from middlemark.results.record import FORMAT_VERSION, TrialRecord, is_valid
 from middlemark.results.streaming import lazy_rows
 from middlemark.results.tables import RECEIVED_SCHEMA
@@ -131,7 +131,7 @@ def read_stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | Non
     )
 
 
-def _contradictions(document: StoredMetrics, points: Sequence[Points], record: TrialRecord) -> Iterator[str]:
+def _contradictions(document: StoredMetrics, points: Sequence[SketchPoints], record: TrialRecord) -> Iterator[str]:
     """What can't be as it says."""
     streams = {stream.name for stream in record.trial.experiment.streams}
     named = {*document.overloaded, *document.courses, *document.settling, *document.messages}

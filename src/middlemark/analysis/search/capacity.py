@@ -56,7 +56,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Point:
+class LoadPoint:
     """One load of the curve, medians over its trials; None where there is none, or so much never arrived."""
 
     load: Load
@@ -89,7 +89,7 @@ class Capacity:
     """In the order in which they ran."""
     middle: Bracket
     """What is reported first: of several that which has as many above as below."""
-    points: tuple[Point, ...]
+    points: tuple[LoadPoint, ...]
     knee: Load | None
     outcomes: tuple[TrialOutcome, ...]
     """Of the trials of all searches, in the order in which they ran."""
@@ -223,7 +223,7 @@ def _state(search: Search, steps: Steps) -> State:
     return State.BELOW if below is None else State.FOUND
 
 
-def _point(candidate: ExperimentFindings, steps: Mapping[int, StepTrials]) -> Point:
+def _point(candidate: ExperimentFindings, steps: Mapping[int, StepTrials]) -> LoadPoint:
     subject, step = stream_subject(candidate.experiment.streams[0].name), _step(candidate)
     tried = StepTrials() if step is None else steps.get(step, StepTrials())
 
@@ -232,7 +232,7 @@ def _point(candidate: ExperimentFindings, steps: Mapping[int, StepTrials]) -> Po
         median = float(np.median(list(values.values()))) if values else math.inf
         return median if median < math.inf else None
 
-    return Point(
+    return LoadPoint(
         load=load_of(candidate.experiment),
         trials=len(candidate.outcomes),
         sustained=tried.sustained,
@@ -242,7 +242,7 @@ def _point(candidate: ExperimentFindings, steps: Mapping[int, StepTrials]) -> Po
     )
 
 
-def knee(points: Sequence[Point], sustained: Load | None, sought: Sought) -> Load | None:
+def knee(points: Sequence[LoadPoint], sustained: Load | None, sought: Sought) -> Load | None:
     """The load from which on latency grows steeply, up to what is sustained; None where the curve has none.
 
     Above that some loads were sustained in a single trial, which others then overturned.

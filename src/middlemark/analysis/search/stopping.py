@@ -30,7 +30,7 @@ from middlemark.suite.metrics import Metric, metric_named
 
 BETWEEN_LOOKS = 5
 NARROW_LOOKS = 2
-Values = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[StoredResult]) -> tuple[Width, ...]:
@@ -122,7 +122,7 @@ def _why(n: int, reach: float | None, allowed: float, results: Sequence[StoredRe
     return "still too wide" if reach > allowed else "narrow, but not yet in two successive checks"
 
 
-def narrow_after(values: Values, allowed: float, confidence: float) -> int | None:
+def narrow_after(values: Floats, allowed: float, confidence: float) -> int | None:
     """After how many values, looking at each fifth as they came, the interval was narrow at two looks in a row."""
     narrow = 0
     for n in range(first_look(confidence), len(values) + 1, BETWEEN_LOOKS):
@@ -139,7 +139,7 @@ def first_look(confidence: float) -> int:
     return next(n for n in count(2) if coverage(n, confidence) >= confidence)
 
 
-def relative_width(values: Values, confidence: float) -> float | None:
+def relative_width(values: Floats, confidence: float) -> float | None:
     """Half of the interval of the median as a share of the median; None with too few values.
 
     Infinite where the interval reaches to values that are.

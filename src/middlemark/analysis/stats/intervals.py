@@ -34,7 +34,7 @@ CANDIDATES = 512
 """Of these values, each 1.4 % rarer than the one before."""
 EXACT_RANKS = 60
 """Up to so many pairs the signed-rank distribution is counted out; beyond, it is normal to five digits."""
-Counts = NDArray[np.int64]
+Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
@@ -76,7 +76,7 @@ def _covered(n: int, depth: int) -> float:
 
 
 def share_interval(
-    events: Counts, sizes: Counts, confidence: float = CONFIDENCE, max_weight: float = MAX_WEIGHT
+    events: Integers, sizes: Integers, confidence: float = CONFIDENCE, max_weight: float = MAX_WEIGHT
 ) -> tuple[Floats, Floats]:
     """The interval of the share of all messages that are events, of which each trial has `events` among its `sizes`.
 
@@ -89,7 +89,7 @@ def share_interval(
     return _lowest_share(within, beyond, confidence), _highest_share(within, beyond, confidence)
 
 
-def _effective(events: Counts, sizes: Counts, confidence: float, max_weight: float) -> tuple[Floats, Floats]:
+def _effective(events: Integers, sizes: Integers, confidence: float, max_weight: float) -> tuple[Floats, Floats]:
     """As how many independent messages the events count, and all others."""
     _refuse_impossible(events, sizes)
     n, n_trials, tail = float(sizes.sum()), len(sizes), (1 - confidence) / 2
@@ -117,7 +117,7 @@ def _highest_share(within: Floats, beyond: Floats, confidence: float) -> Floats:
     return np.where(others, ends, 1.0)
 
 
-def _refuse_impossible(events: Counts, sizes: Counts) -> None:
+def _refuse_impossible(events: Integers, sizes: Integers) -> None:
     """A share is of something, of no more events than there are messages, and of none below none."""
     if len(sizes) < 2 or sizes.min() < 0 or not sizes.sum():
         raise InternalError(f"an interval of shares needs two trials with messages, and has {sizes.tolist()}")

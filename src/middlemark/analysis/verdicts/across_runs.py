@@ -28,7 +28,7 @@ from middlemark.analysis.verdicts.difference import (
     share_with_interval,
 )
 from middlemark.analysis.verdicts.judge import NO_SETBACKS, Setbacks, SetbacksPair
-from middlemark.analysis.verdicts.values import BlockValues, Counts, Values, from_logarithm
+from middlemark.analysis.verdicts.values import BlockValues, ShareCounts, Values, from_logarithm
 
 FEWEST_RUNS = 3
 """Two runs that agree by chance would suggest that runs don't differ."""
@@ -116,7 +116,9 @@ def _ratio(runs: Values, head: Values, *, fewer: float, confidence: float) -> Di
     )
 
 
-def _difference_of_shares(runs: Sequence[Counts], head: Counts, confidence: float) -> Difference | NoDifference:
+def _difference_of_shares(
+    runs: Sequence[ShareCounts], head: ShareCounts, confidence: float
+) -> Difference | NoDifference:
     """The base's interval has runs in the place of trials; the head's is widened by how far runs' logits scatter.
 
     Both make one of the difference (MOVER: Zou & Donner 2008), as `difference_of_shares` does.
@@ -133,7 +135,7 @@ def _difference_of_shares(runs: Sequence[Counts], head: Counts, confidence: floa
     return Difference(value, value - down, value + up, len(runs), 1, is_ratio=False, test=Test.NEXT_SHARE)
 
 
-def _pooled(counts: Counts) -> tuple[int, int]:
+def _pooled(counts: ShareCounts) -> tuple[int, int]:
     return sum(events for events, _ in counts.values()), sum(size for _, size in counts.values())
 
 
@@ -142,7 +144,7 @@ def _logits(events: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.f
     return np.log((events + 0.5) / (sizes - events + 0.5))
 
 
-def _widened(head: Counts, runs: NDArray[np.float64], confidence: float) -> tuple[float, float, float]:
+def _widened(head: ShareCounts, runs: NDArray[np.float64], confidence: float) -> tuple[float, float, float]:
     """The head's share with its interval by its own trials, and beyond that by how runs scatter."""
     share, low, high = share_with_interval(head, confidence, max_weight=1)
     event, size = _pooled(head)

@@ -16,7 +16,7 @@ from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.stats.intervals import CONFIDENCE, coverage, median_interval
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, share_with_interval
 from middlemark.analysis.verdicts.judge import Judgement, ReasonedJudgement, Setbacks, judge_interval, why_uncertain
-from middlemark.analysis.verdicts.values import BlockValues, Counts, PooledValue
+from middlemark.analysis.verdicts.values import BlockValues, PooledValue, ShareCounts
 
 TOO_FEW = f"fewer than {FEWEST_BLOCKS} trials"
 POOLED_MACHINES = "single trials have too few messages for it, and machines' messages can't be pooled: longer windows"
@@ -40,7 +40,7 @@ class Evidence:
 
     block_values: BlockValues
     """By block; infinite where more was lost than its percentile leaves room for."""
-    counts: Counts = field(default_factory=dict)
+    counts: ShareCounts = field(default_factory=dict)
     """Of a share of messages."""
     estimate: Estimate | None = None
     setbacks: Setbacks = field(default_factory=Setbacks)
@@ -110,16 +110,16 @@ def judge_against_bound(
     return BoundResult(result, test, n, value, low, high)
 
 
-Span = tuple[BoundTest, float, float, float]
+TestedInterval = tuple[BoundTest, float, float, float]
 
 
-def _share(evidence: Evidence, confidence: float) -> Span | str:
+def _share(evidence: Evidence, confidence: float) -> TestedInterval | str:
     if len(evidence.counts) < FEWEST_BLOCKS and not evidence.of_machines:
         return TOO_FEW
     return BoundTest.SHARE, *share_with_interval(evidence.counts, confidence)
 
 
-def _values(evidence: Evidence, confidence: float) -> Span | None:
+def _values(evidence: Evidence, confidence: float) -> TestedInterval | None:
     """Of the trials' own values, where every trial that counts has one: the interval of their median, if it covers."""
     finite = evidence.block_values.finite
     n_counting = evidence.estimate.n_trials if evidence.estimate is not None else 0
@@ -139,7 +139,7 @@ def _values(evidence: Evidence, confidence: float) -> Span | None:
     return test, against.value * unit, against.low * unit, against.high * unit
 
 
-def _pooled(evidence: Evidence) -> Span | str:
+def _pooled(evidence: Evidence) -> TestedInterval | str:
     whole = evidence.whole
     if isinstance(whole, PooledValue):
         return BoundTest.POOLED, whole.value, whole.low, whole.high

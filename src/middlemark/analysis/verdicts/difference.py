@@ -32,9 +32,9 @@ from middlemark.analysis.verdicts.across_machines import AcrossMachines, Combine
 from middlemark.analysis.verdicts.values import (
     FARTHEST,
     BlockValues,
-    Counts,
     Machines,
     PooledValue,
+    ShareCounts,
     Values,
     from_logarithm,
 )
@@ -245,7 +245,7 @@ def ratio_of_pooled(
 
 
 def difference_of_shares(
-    first: Counts, second: Counts, *, of_machines: bool = False, confidence: float = CONFIDENCE
+    first: ShareCounts, second: ShareCounts, *, of_machines: bool = False, confidence: float = CONFIDENCE
 ) -> Difference | NoDifference:
     """By how much the second side's share of all its messages is larger; never surer than independent messages are.
 
@@ -262,7 +262,7 @@ def difference_of_shares(
 
 
 def share_with_interval(
-    counts: Counts, confidence: float = CONFIDENCE, max_weight: float = MAX_WEIGHT
+    counts: ShareCounts, confidence: float = CONFIDENCE, max_weight: float = MAX_WEIGHT
 ) -> tuple[float, float, float]:
     """A share of all messages with its interval; `max_weight` as in `share_interval`."""
     events, sizes = (np.array(side, dtype=np.int64) for side in zip(*counts.values(), strict=True))

@@ -24,7 +24,7 @@ from middlemark.results.files import write_with
 from middlemark.results.record import CapturedLink, CaptureRecord, LinkTraffic, Phase, Window
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.hosts.ssh import SshHost
-from middlemark.testbed.network.wiring import Counts, LinkCounts
+from middlemark.testbed.network.wiring import InterfaceCounts, LinkCounts
 from middlemark.testbed.observers import Capture, Captured
 
 
@@ -101,8 +101,8 @@ def _traffic(name: str, phase: Phase, duration_ns: int, before: LinkCounts, afte
     )
 
 
-def _more(before: Counts, after: Counts) -> Counts:
-    return Counts(after.bytes - before.bytes, after.packets - before.packets)
+def _more(before: InterfaceCounts, after: InterfaceCounts) -> InterfaceCounts:
+    return InterfaceCounts(after.bytes - before.bytes, after.packets - before.packets)
 
 
 async def _until(instant_ns: int) -> None:

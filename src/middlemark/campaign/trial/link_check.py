@@ -26,7 +26,7 @@ PROBES = 3
 """At most for a link, before a trial and after it."""
 NOT_SHAPED = "nothing: it is as it is"
 When = Literal["before", "after"]
-Metrics = dict[str, float | int | None]
+ProbeMetrics = dict[str, float | int | None]
 
 
 async def probed_links(environment: TrialEnvironment, when: When) -> tuple[LinkMeasured, ...]:
@@ -78,7 +78,7 @@ def _route(route: Route, testbed: Testbed, when: When) -> LinkMeasured:
     """Probes it, and again where it is not as declared; not where no reply arrives, nor where no probe runs."""
     if testbed.ledger is None:
         raise InternalError("a test-bed with routes has a ledger")
-    metrics: Metrics = {}
+    metrics: ProbeMetrics = {}
     problem: str | None = None
     for number in range(1, PROBES + 1):
         try:
@@ -116,9 +116,9 @@ def mend(environment: TrialEnvironment, timeline: Sequence[PlannedFault]) -> Non
             environment.testbed.perform(event.action.undone_by, event.target)
 
 
-def _metrics(measured: Measured) -> Metrics:
+def _metrics(measured: Measured) -> ProbeMetrics:
     trip = measured.round_trip
-    metrics: Metrics = {
+    metrics: ProbeMetrics = {
         "round_trip_median_ns": None if trip is None else trip.p50_ns,
         "round_trip_p90_ns": None if trip is None else trip.p90_ns,
         "round_trip_max_ns": None if trip is None else trip.max_ns,
@@ -128,8 +128,8 @@ def _metrics(measured: Measured) -> Metrics:
     return metrics | _direction("outgoing", measured.outgoing) | _direction("incoming", measured.incoming)
 
 
-def _direction(name: str, measured: DirectionMeasured) -> Metrics:
-    metrics: Metrics = {}
+def _direction(name: str, measured: DirectionMeasured) -> ProbeMetrics:
+    metrics: ProbeMetrics = {}
     if measured.loss is not None and measured.loss.sent:
         metrics[f"{name}_loss_share"] = measured.loss.lost / measured.loss.sent
         metrics[f"{name}_frames"] = measured.loss.sent
@@ -143,11 +143,11 @@ def _direction(name: str, measured: DirectionMeasured) -> Metrics:
     return metrics
 
 
-def _of_relay(report: RelayReport | None) -> Metrics:
+def _of_relay(report: RelayReport | None) -> ProbeMetrics:
     """How late the relay was over the trial, beyond the delay that was requested."""
     if report is None:
         return {}
-    metrics: Metrics = {}
+    metrics: ProbeMetrics = {}
     for name, direction in (("outgoing", report.outgoing), ("incoming", report.incoming)):
         metrics[f"{name}_relay_late_p50_ns"] = direction.lateness.p50_ns
         metrics[f"{name}_relay_late_p99_ns"] = direction.lateness.p99_ns

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from middlemark.worker.contract import Description, Matching, OptionDescription, SecurityDescription
-    from middlemark.worker.executables import Part, Size
+    from middlemark.worker.executables import FootprintPart, Size
 
 
 def command(
@@ -217,7 +217,7 @@ def _table(columns: tuple[str, ...], rows: "Sequence[tuple[str, ...]]") -> "Tabl
     return table
 
 
-Footprints = dict[str, "tuple[Part, ...]"]
+Footprints = dict[str, "tuple[FootprintPart, ...]"]
 
 
 def footprint_command(

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from rich.console import Console
 from rich.text import Text
 
-from middlemark.analysis.decisions.claim_tests import ClaimTest, Effect, Part, Scale
+from middlemark.analysis.decisions.claim_tests import ClaimPart, ClaimTest, Effect, Scale
 from middlemark.analysis.decisions.claims import JudgedClaim
 from middlemark.analysis.verdicts.difference import Test
 from middlemark.analysis.verdicts.judge import Judgement
@@ -106,7 +106,7 @@ def _text(claim: JudgedClaim) -> str:
     return f"{claim.side}: {claim.claim.text}" if claim.side else claim.claim.text
 
 
-def _line(part: Part, words: str, why: str) -> Line:
+def _line(part: ClaimPart, words: str, why: str) -> Line:
     noun = "block" if part.test in {Test.SIGNED_RANKS, Test.PAIRED_T, ClaimTest.STEPS} else "trial"
     if any(is_search(subject.experiment) for subject in part.subjects):
         noun = "search"
@@ -136,7 +136,7 @@ def _span(effect: Effect, dimension: Dimension) -> str:
     return f"{value} {unit.name} ({low} to {high})"
 
 
-def _settings(parts: Sequence[Part]) -> list[str]:
+def _settings(parts: Sequence[ClaimPart]) -> list[str]:
     """What tells each part from the others: the fewest factors that do, and the stream where it takes one."""
     names = [*varying_factors([subject.experiment for part in parts for subject in part.subjects]), STREAM]
     n_told_apart = _n_told_apart(parts, names)
@@ -148,11 +148,11 @@ def _settings(parts: Sequence[Part]) -> list[str]:
     return [" ".join(f"{name}={value}" for name in names if (value := _value(part, name))) for part in parts]
 
 
-def _n_told_apart(parts: Sequence[Part], names: Sequence[str]) -> int:
+def _n_told_apart(parts: Sequence[ClaimPart], names: Sequence[str]) -> int:
     return len({tuple(_value(part, name) for name in names) for part in parts})
 
 
-def _value(part: Part, name: str) -> str:
+def _value(part: ClaimPart, name: str) -> str:
     if name == STREAM:
         return part.stream or ""
     values = list(dict.fromkeys(subject.experiment.factors.get(name, "none") for subject in part.subjects))

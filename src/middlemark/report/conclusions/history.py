@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from middlemark.analysis.compare.history import Change, History
+from middlemark.analysis.compare.history import History, LevelChange
 from middlemark.report.conclusions.comparison import unit_of
 from middlemark.report.elements.formatting import factor
 from middlemark.report.elements.labels import FACTOR_BOUNDARY, setting_words, stream_beside
@@ -42,7 +42,7 @@ def history_words(history: History, elsewhere: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingHistory:
     """What was measured in one setting, as the list of settings has it."""
 
     id: str
@@ -71,19 +71,21 @@ class Setting:
         return [f"{history.middleware} {change_words(change)}" for change, history in changes]
 
 
-def change_words(change: Change) -> str:
+def change_words(change: LevelChange) -> str:
     """A change of level in a sentence: `× 1.2 from run-7 on, 2026-01-31 (library 1.2 → 1.3)`."""
     brought = f" ({', '.join(change.brought)})" if change.brought else ""
     return f"× {factor(change.times)} from {change.first.run} on, {change.first.started_at[:10]}{brought}"
 
 
-def settings(series: Sequence[History]) -> list[Setting]:
+def settings(series: Sequence[History]) -> list[SettingHistory]:
     """The series by setting, stream and machine, in the order of their words."""
     groups: dict[tuple[str, str | None, str], list[History]] = {}
     for history in series:
         groups.setdefault((history.setting, history.stream, history.machine), []).append(history)
     common = in_common(series)
-    listed = [Setting(_id(key), history_words(alike[0], common), common, tuple(alike)) for key, alike in groups.items()]
+    listed = [
+        SettingHistory(_id(key), history_words(alike[0], common), common, tuple(alike)) for key, alike in groups.items()
+    ]
     return sorted(listed, key=lambda setting: setting.words)
 
 
@@ -91,7 +93,7 @@ def _id(key: tuple[str, str | None, str]) -> str:
     return hashlib.sha256(repr(key).encode(errors="surrogateescape")).hexdigest()[:12]
 
 
-def print_history(listed: Sequence[Setting], metric: Metric, console: Console) -> None:
+def print_history(listed: Sequence[SettingHistory], metric: Metric, console: Console) -> None:
     """A table a setting: of each middleware how often it was measured, the first and the newest value, the changes."""
     unit = unit_of(metric)
     if listed[0].common:

@@ -172,11 +172,11 @@ def ranking_as_table(ranking: Ranking, detail: str) -> Table:
     )
 
 
-Span = tuple[float, float, float]
+Extremes = tuple[float, float, float]
 """Low end, value, high end."""
 
 
-def _span(comparison: Comparison, candidate: ExperimentFindings) -> Span | None:
+def _span(comparison: Comparison, candidate: ExperimentFindings) -> Extremes | None:
     estimate = candidate.estimate(comparison.setting.subject, comparison.criterion.metric)
     if estimate is None or estimate.value is None or estimate.value <= 0:
         return None
@@ -185,12 +185,12 @@ def _span(comparison: Comparison, candidate: ExperimentFindings) -> Span | None:
     return (low, estimate.value, high) if low > 0 else None
 
 
-def _extremes(spans: Sequence[Span | None]) -> tuple[float, float] | None:
+def _extremes(spans: Sequence[Extremes | None]) -> tuple[float, float] | None:
     intervals = [span for span in spans if span is not None]
     return (min(low for low, _, _ in intervals), max(high for _, _, high in intervals)) if intervals else None
 
 
-def _strip(span: Span | None, extremes: tuple[float, float] | None) -> Span | None:
+def _strip(span: Extremes | None, extremes: tuple[float, float] | None) -> Extremes | None:
     if span is None or extremes is None or extremes[0] == extremes[1]:
         return None
     width = math.log(extremes[1] / extremes[0])

@@ -14,7 +14,7 @@ import altair as alt
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.kernel.breakdown import CUTS, call_of_metric
-from middlemark.analysis.kernel.segments import Part, SetAside, Side
+from middlemark.analysis.kernel.segments import PathPart, PathSide, SetAside
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.report.elements.candidate_tables import CandidateRow, candidate_table, metric_table
 from middlemark.report.elements.chart import Chart
@@ -31,16 +31,16 @@ from middlemark.report.elements.labels import Series, n_words
 from middlemark.report.elements.tables import Column, MetricColumn, Table, estimate_cell, named, values
 from middlemark.report.traffic.bars import StackedBars
 
-PARTS: dict[Part, tuple[str, str]] = {
-    Part.MIDDLEWARE_SENDER: ("middleware, sender", "#1f5f99"),
-    Part.KERNEL_SENDER: ("kernel, sender", "#c65a11"),
-    Part.QUEUE: ("queue", "#efe06a"),
-    Part.WIRE: ("wire", "#1f7a6d"),
-    Part.KERNEL_DELIVERY: ("kernel, delivery", "#dd8433"),
-    Part.SCHEDULER: ("scheduler", "#8c8c8c"),
-    Part.KERNEL_RECEIVER: ("kernel, receiver", "#f0b27a"),
-    Part.SERVICE: ("service", "#8e6fb5"),
-    Part.MIDDLEWARE_RECEIVER: ("middleware, receiver", "#6fa8dc"),
+PARTS: dict[PathPart, tuple[str, str]] = {
+    PathPart.MIDDLEWARE_SENDER: ("middleware, sender", "#1f5f99"),
+    PathPart.KERNEL_SENDER: ("kernel, sender", "#c65a11"),
+    PathPart.QUEUE: ("queue", "#efe06a"),
+    PathPart.WIRE: ("wire", "#1f7a6d"),
+    PathPart.KERNEL_DELIVERY: ("kernel, delivery", "#dd8433"),
+    PathPart.SCHEDULER: ("scheduler", "#8c8c8c"),
+    PathPart.KERNEL_RECEIVER: ("kernel, receiver", "#f0b27a"),
+    PathPart.SERVICE: ("service", "#8e6fb5"),
+    PathPart.MIDDLEWARE_RECEIVER: ("middleware, receiver", "#6fa8dc"),
 }
 """In the order of a message's path: the name of each part on the page, and its colour, similar for related parts."""
 REASONS = {
@@ -204,21 +204,21 @@ def _calls_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Tab
     stream = comparison.setting.subject
     rows: list[CandidateRow] = []
     for candidate in comparison.experiments:
-        by_call: defaultdict[str, dict[Side, Estimate]] = defaultdict(dict)
+        by_call: defaultdict[str, dict[PathSide, Estimate]] = defaultdict(dict)
         for key, estimate in candidate.estimates.items():
             if key.subject == stream and (by_side := call_of_metric(key.metric)):
                 by_call[by_side[1]][by_side[0]] = estimate
         totals = {call: sum(estimate.value or 0 for estimate in sides.values()) for call, sides in by_call.items()}
         for call in sorted(totals, key=lambda call: (-totals[call], call)):
             if totals[call] >= RARE:
-                cells = (estimate_cell(by_call[call].get(side), COUNT) for side in Side)
+                cells = (estimate_cell(by_call[call].get(side), COUNT) for side in PathSide)
                 rows.append((candidate, (call, *cells)))
     caption = (
         "Calls that were entered or left between a message's hand-over and its arrival, by any thread of the process: "
         "the publisher's sleep until its next message is one of them. Means over messages, medians of trials. Calls "
         "that are made less than once in twenty messages are left out."
     )
-    return candidate_table("System calls of a message", (*named("call"), *values(*Side)), rows, series_of, caption)
+    return candidate_table("System calls of a message", (*named("call"), *values(*PathSide)), rows, series_of, caption)
 
 
 def _value(candidate: ExperimentFindings, stream: str, metric: str) -> float | None:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.kernel.breakdown import ExampleMessage
-from middlemark.analysis.kernel.segments import MessagePath, Segment, Side
+from middlemark.analysis.kernel.segments import PathSide, Segment, TracedPath
 from middlemark.report.elements.chart import IN_INK, INK, LEGEND_BELOW, Chart, finished
 from middlemark.report.elements.formatting import digits
 from middlemark.report.elements.labels import Series
@@ -57,7 +57,7 @@ def title(label: str, example: ExampleMessage) -> str:
     return f"{label}: {took}; {100 * example.share:.3g} % of {n} took no longer"
 
 
-def stretches(path: MessagePath, most: int) -> tuple[Segment, ...]:
+def stretches(path: TracedPath, most: int) -> tuple[Segment, ...]:
     """A path's segments, or where they are too many, equal stretches with the part that takes most of each."""
     if len(path.segments) <= most:
         return path.segments
@@ -111,7 +111,7 @@ def _lanes() -> list[str]:
     return ["sender", "sender's calls", "network", "packets", *(f"{s}{c}" for s in _BEYOND for c in ("", "'s calls"))]
 
 
-_BEYOND = (Side.SERVICE, Side.RECEIVER)
+_BEYOND = (PathSide.SERVICE, PathSide.RECEIVER)
 
 
 def _segment_layer(rows: list[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
@@ -207,7 +207,7 @@ def _mark_rows(example: ExampleMessage) -> list[dict[str, Any]]:
     return rows
 
 
-def _span(path: MessagePath, begin_ns: int, end_ns: int) -> dict[str, float]:
+def _span(path: TracedPath, begin_ns: int, end_ns: int) -> dict[str, float]:
     begin_us, end_us = (begin_ns - path.sent_ns) / 1e3, (end_ns - path.sent_ns) / 1e3
     return {"from": begin_us, "to": end_us, "us": round(end_us - begin_us, 3)}
 
@@ -221,7 +221,7 @@ def example_lines(example: ExampleMessage) -> Iterator[Text]:
             drawn = Text(_bar(path, part), colour)
             yield Text(f"  {name:<{width}} {_us(parts_ns[part]):>8} µs ").append(drawn)
     yield Text(f"  {'':<{width}} {'':>8}    {'0':<{_COLUMNS - 12}}{_us(path.whole_ns) + ' µs':>12}", "dim")
-    for side in Side:
+    for side in PathSide:
         calls = Counter(call.number for call in path.calls if call.side is side)
         if calls:
             names = (f"{example.call_names.get(number, number)} {count}" for number, count in calls.most_common(8))
@@ -232,12 +232,12 @@ def example_lines(example: ExampleMessage) -> Iterator[Text]:
         yield Text(f"  {plural(crossing.packets, 'packet')}: {words}", "dim")
 
 
-def _span_words(path: MessagePath, first_ns: int, last_ns: int) -> str:
+def _span_words(path: TracedPath, first_ns: int, last_ns: int) -> str:
     first_us, last_us = _us(first_ns - path.sent_ns), _us(last_ns - path.sent_ns)
     return f"at {first_us} µs" if first_ns == last_ns else f"from {first_us} to {last_us} µs"
 
 
-def _bar(path: MessagePath, part: str) -> str:
+def _bar(path: TracedPath, part: str) -> str:
     """A full block where most of a column is of the part, a thin line where some is."""
     covered_ns = [0] * _COLUMNS
     for segment in path.segments:
@@ -251,7 +251,7 @@ def _bar(path: MessagePath, part: str) -> str:
     return "".join("█" if item > half_ns else "▏" if item else " " for item in covered_ns).rstrip()
 
 
-def _column(path: MessagePath, at_ns: int) -> int:
+def _column(path: TracedPath, at_ns: int) -> int:
     return min((at_ns - path.sent_ns) * _COLUMNS // max(path.whole_ns, 1), _COLUMNS - 1)
 
 

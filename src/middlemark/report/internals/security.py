@@ -34,7 +34,7 @@ LINES_READING = (
 )
 Load = tuple[tuple[str, str], ...]
 """What an experiment has beside its middleware, its configuration and its security."""
-Row = tuple[str, str]
+MiddlewareLevel = tuple[str, str]
 """The label of a series, and the level."""
 
 
@@ -64,7 +64,7 @@ COSTS = (
     _Cost("Bytes on the wire", "wire_to_payload"),
 )
 """Where a schedule paces a load, as many messages are sent at each level, and the CPU time of all is that of one."""
-Ratios = dict[_Cost, dict[Row, dict[Load, MetricComparison]]]
+Ratios = dict[_Cost, dict[MiddlewareLevel, dict[Load, MetricComparison]]]
 
 
 def security_tables(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Table]:
@@ -74,7 +74,7 @@ def security_tables(findings: RunFindings, series_of: Mapping[str, Series]) -> l
 
 def security_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
     """`MQTT, encrypted: time to first message 2.1 ×, median latency 1.1 to 3.2 ×`, and which levels there are not."""
-    words: dict[Row, list[str]] = {}
+    words: dict[MiddlewareLevel, list[str]] = {}
     for cost, rows in _ratios(findings, series_of).items():
         for row, loads in rows.items():
             words.setdefault(row, []).append(f"{cost.title[0].lower()}{cost.title[1:]} {_span(loads.values())}")
@@ -107,9 +107,9 @@ def _pairs(findings: RunFindings) -> tuple[Pair, ...]:
         return ()
 
 
-def _handshakes(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[Row, list[float]]:
+def _handshakes(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[MiddlewareLevel, list[float]]:
     """The times of a row's loads, where the library lets them be seen."""
-    times_ns: dict[Row, list[float]] = {}
+    times_ns: dict[MiddlewareLevel, list[float]] = {}
     for candidate in findings.experiments:
         estimate = candidate.estimate(TRIAL, metric_named("handshake").stored_name)
         if estimate is not None and estimate.value is not None:
@@ -117,7 +117,7 @@ def _handshakes(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[
     return times_ns
 
 
-def _row(candidate: ExperimentFindings, series_of: Mapping[str, Series]) -> Row:
+def _row(candidate: ExperimentFindings, series_of: Mapping[str, Series]) -> MiddlewareLevel:
     return series_of[candidate.experiment.id].label, candidate.experiment.factors.get(FACTOR, OPEN)
 
 
@@ -131,7 +131,7 @@ def _load(candidate: ExperimentFindings, stream: str | None) -> Load:
     return tuple(factors.items())
 
 
-def _table(cost: _Cost, rows: Mapping[Row, Mapping[Load, MetricComparison]]) -> Table:
+def _table(cost: _Cost, rows: Mapping[MiddlewareLevel, Mapping[Load, MetricComparison]]) -> Table:
     loads = sorted({load for of_row in rows.values() for load in of_row}, key=_order)
     shown: Iterable[LabelledRow] = (
         (label, _deliveries(of_row), (level, *(_cell(of_row.get(load)) for load in loads)))

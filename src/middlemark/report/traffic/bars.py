@@ -36,16 +36,16 @@ from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS
 from middlemark.report.elements.labels import Series, n_trials
 from middlemark.suite.metrics import TRIAL
 
-Row = Mapping[str, Any]
+ChartRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class StackedBars:
     """What is drawn, a bar for each `who`."""
 
-    parts: Sequence[Row]
+    parts: Sequence[ChartRow]
     """`who`, `part`, its place in the `order`, its `share` of the whole, and what `value` and `tooltips` name."""
-    wholes: Sequence[Row]
+    wholes: Sequence[ChartRow]
     """`who`, `low` and `high` of each whole that has an interval."""
     colours: Mapping[str, str]
     """Of each part, in the order of the legend."""
@@ -74,7 +74,7 @@ class StackedBars:
     def _y(self) -> alt.Y:
         return alt.Y("series:N", sort=self._names(), title=None, axis=alt.Axis(labelLimit=self.label_limit))
 
-    def _spec(self, layers: Sequence[alt.Chart], **wholes: Sequence[Row]) -> Spec:
+    def _spec(self, layers: Sequence[alt.Chart], **wholes: Sequence[ChartRow]) -> Spec:
         return finished(*layers, height=ROW_HEIGHT * len(self._names()), parts=self.parts, **wholes)
 
     def _stacked(self, x: alt.X) -> alt.Chart:

@@ -173,7 +173,7 @@ def batch(tool: str, lines: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Counts:
+class InterfaceCounts:
     """What crossed a host's interface."""
 
     bytes: int
@@ -184,8 +184,8 @@ class Counts:
 class LinkCounts:
     """What crossed a link since it was made, as its host's interface counts it."""
 
-    outgoing: Counts
-    incoming: Counts
+    outgoing: InterfaceCounts
+    incoming: InterfaceCounts
 
 
 @dataclass
@@ -289,7 +289,9 @@ def _interface_counts(pid: int, interface: str) -> LinkCounts:
         name, _, counts = line.partition(":")
         if name.strip() == interface:
             fields = [int(text) for text in counts.split()]
-            return LinkCounts(outgoing=Counts(fields[8], fields[9]), incoming=Counts(fields[0], fields[1]))
+            return LinkCounts(
+                outgoing=InterfaceCounts(fields[8], fields[9]), incoming=InterfaceCounts(fields[0], fields[1])
+            )
     raise EnvironmentNotReady(
         f"the interface {interface} no longer exists", remedy="was the test-bed removed by something else?"
     )

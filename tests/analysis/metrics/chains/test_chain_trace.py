@@ -19,7 +19,7 @@ from chain_recorder import (
     one_way,
     sums,
 )
-from middlemark.analysis.metrics.chain_trace import ChainPart, Fate, Route, follow_chain
+from middlemark.analysis.metrics.chain_trace import ChainPart, ChainRoute, Fate, follow_chain
 
 
 def test_a_chain_is_split_node_by_node() -> None:
@@ -50,7 +50,7 @@ def test_handing_over_another_output_first_is_communication() -> None:
     record.sent(CAMERA, 0, IMAGE)  # after 50 ns in the call that sent the points
     record.took(DETECT, 0, IMAGE, 0, 165)
     record.ran(DETECT, 0, 165, 170)
-    found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
+    found = follow_chain(ChainRoute((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
     assert found.ended["communication_1_ns"].to_list() == [55]
 
 
@@ -61,7 +61,7 @@ def test_filling_is_in_no_part() -> None:
     record.sent(CAMERA, 0, IMAGE, fill_ns=1500)  # of its own 800
     record.took(DETECT, 0, IMAGE, 0, 1620)
     record.ran(DETECT, 0, 1625, 1640)
-    found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,), deadline_ns=41), record.rows())
+    found = follow_chain(ChainRoute((CAMERA, DETECT), (IMAGE,), (0,), deadline_ns=41), record.rows())
     assert found.ended.select("communication_1_ns", "whole_ns", "in_time").row(0) == (10, 40, True)
 
 
@@ -76,7 +76,7 @@ def test_a_node_that_takes_the_newest_only_passes_the_others_over() -> None:
         fires_ns = 1000 * newest + 500
         record.took(DETECT, execution, IMAGE, newest, 1000 * newest + 20)
         record.ran(DETECT, execution, fires_ns, fires_ns + 30)
-    found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
+    found = follow_chain(ChainRoute((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
     assert fates(found) == {Fate.ENDED: 3, Fate.PASSED_OVER: 6}
     assert found.ended["idle_1_ns"].to_list() == [480] * 3
     assert found.instances["at"].to_list() == [0, 0, 1] * 3
@@ -91,7 +91,7 @@ def test_with_fan_in_each_chain_has_its_own_wait() -> None:
         record.took(PLAN, 0, stream, 0, arrived_ns)
     record.ran(PLAN, 0, 310, 400)
     by_camera, by_lidar = (
-        follow_chain(Route((node, PLAN), (stream,), (0,)), record.rows())
+        follow_chain(ChainRoute((node, PLAN), (stream,), (0,)), record.rows())
         for node, stream in ((CAMERA, IMAGE), (LIDAR, POINTS))
     )
     assert by_camera.ended["idle_1_ns"].to_list() == [10]
@@ -105,8 +105,8 @@ def test_with_fan_out_each_subscriber_has_its_own_message() -> None:
     record.sent(CAMERA, 0, IMAGE)
     record.took(DETECT, 0, IMAGE, 0, 120)
     record.ran(DETECT, 0, 125, 130)
-    lost = follow_chain(Route((CAMERA, PLAN), (IMAGE,), (1,)), record.rows())
-    assert fates(follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())) == {Fate.ENDED: 1}
+    lost = follow_chain(ChainRoute((CAMERA, PLAN), (IMAGE,), (1,)), record.rows())
+    assert fates(follow_chain(ChainRoute((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())) == {Fate.ENDED: 1}
     assert fates(lost) == {Fate.LOST: 1}
 
 
@@ -131,7 +131,7 @@ def test_a_message_that_comes_before_it_was_sent_is_in_no_figure() -> None:
     record.sent(CAMERA, 0, IMAGE)
     record.took(DETECT, 0, IMAGE, 0, 105)
     record.ran(DETECT, 0, 120, 130)
-    found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
+    found = follow_chain(ChainRoute((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
     assert fates(found) == {Fate.NOT_IN_ORDER: 1}
 
 
@@ -167,12 +167,12 @@ def test_parts_add_up_and_no_instance_goes_uncounted(
             at_ns += sum(step)
         else:
             whole.append(at_ns - 1000 * number)
-    found = follow_chain(Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1)), record.rows())
+    found = follow_chain(ChainRoute(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1)), record.rows())
     assert sum(found.fates.values()) == len(histories)
     assert found.ended["whole_ns"].to_list() == whole
     assert [sum(parts) for parts in zip(*sums(found).values(), strict=True)] == whole
     assert found.fates[Fate.LOST] == len(histories) - len(whole)
     within = follow_chain(
-        Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1), deadline_ns=60), record.rows()
+        ChainRoute(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1), deadline_ns=60), record.rows()
     )
     assert within.missed == (len(histories) - sum(took <= 60 for took in whole), len(histories))

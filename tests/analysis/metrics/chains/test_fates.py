@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chain_recorder import CAMERA, DETECT, END_NS, IMAGE, OBJECTS, PLAN, WHOLE_WAY, Recorder, fates, one_way
-from middlemark.analysis.metrics.chain_trace import Fate, Route, follow_chain
+from middlemark.analysis.metrics.chain_trace import ChainRoute, Fate, follow_chain
 
 
 def test_what_does_not_end_has_its_reason_and_its_place() -> None:
@@ -64,7 +64,7 @@ def straggling(took_ns: int) -> Recorder:
 
 
 @pytest.mark.parametrize("route", [WHOLE_WAY, WITHIN_NS])
-def test_one_way_that_takes_long_sets_no_other_aside(route: Route) -> None:
+def test_one_way_that_takes_long_sets_no_other_aside(route: ChainRoute) -> None:
     found = follow_chain(route, straggling(800_000).rows())
     assert fates(found) == {Fate.ENDED: 1000}
     assert found.missed == ((1, 1000) if route.deadline_ns else (0, 0))
@@ -112,7 +112,7 @@ def test_where_all_are_lost_all_miss_the_deadline_and_only_the_last_is_set_aside
 
 @pytest.mark.parametrize("length", [1, 3])
 def test_where_nothing_ran_nothing_is_told(length: int) -> None:
-    route = Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1))
+    route = ChainRoute(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1))
     found = follow_chain(route, Recorder().rows())
     assert fates(found) == {}
     assert len(found.ended) == 0
