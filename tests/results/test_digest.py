@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import StoreError
-from middlemark.results.digest import file_digest, folder_digest
+from middlemark.results.files import file_digest, folder_digest
 
 
 def test_the_digest_of_a_file_is_what_sha256sum_prints(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from middlemark.campaign.order import Order, Worker, available_workers, base_wor
 from middlemark.errors import EnvironmentNotReady, StoreError, SuiteError, UsageError
 from middlemark.installation import VERSION
 from middlemark.plan import Caution, Side, WarningKind, replanned
-from middlemark.results.digest import file_digest
+from middlemark.results.files import file_digest
 from middlemark.results.manifest import Dissector, Library, MachineFacts, Manifest, Middleware
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Suite, parse_given

@@ -17,9 +17,9 @@ from typing import Final
 
 from middlemark.campaign import store
 from middlemark.errors import EnvironmentNotReady, StoreError, UsageError
-from middlemark.results.digest import file_digest
 from middlemark.results.files import (
     PRIVATE,
+    file_digest,
     is_there,
     make_folder,
     opened_regular,

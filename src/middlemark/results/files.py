@@ -28,16 +28,6 @@ from middlemark.installation.user_folders import other_owner
 MOST_MANIFEST_BYTES: Final = 1 << 29
 """Every planned trial with its experiment, and the messages of recordings."""
 MOST_RECORD_BYTES: Final = 1 << 26
-MOST_METRICS_BYTES: Final = 1 << 26
-MOST_SKETCH_VALUES: Final = 1 << 24
-"""Of all distributions of a trial: of a hundred streams with six each."""
-MOST_SKETCH_BYTES: Final = 1 << 29
-"""As many values in a Parquet file, hardly compressed."""
-MOST_HISTOGRAM_LOG_BYTES: Final = 1 << 26
-MOST_HISTOGRAM_BYTES: Final = 1 << 22
-"""Of one flow, decompressed: ten times what three digits from 1 ns to an hour take."""
-MOST_FLOWS: Final = 1 << 14
-"""Of one histogram log."""
 MOST_PAGE_BYTES: Final = 1 << 30
 """Of a report, as it is served."""
 CHUNK_BYTES: Final = 1 << 18
@@ -186,6 +176,21 @@ def opened_regular(path: Path) -> Iterator[int]:
         raise StoreError(path, f"it can't be read: {error.strerror}") from error
     finally:
         os.close(file)
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a regular file, in hexadecimal digits; raises `StoreError` for whatever else lies there."""
+    with opened_regular(path) as file, os.fdopen(file, "rb", closefd=False) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def folder_digest(folder: Path, *, without: str) -> str:
+    """The same over the names and digests of all files below a folder but those with this suffix."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix != without:
+            whole.update(f"{path.relative_to(folder)} {file_digest(path)}\n".encode())
+    return whole.hexdigest()
 
 
 def write_text(path: Path, text: str) -> Path:

@@ -17,11 +17,16 @@ from hdrh.codec import HdrCookieException, HdrHistogramSettingsException, HdrLen
 from hdrh.histogram import HdrHistogram
 
 from middlemark.errors import StoreError
-from middlemark.results.files import MOST_FLOWS, MOST_HISTOGRAM_BYTES, MOST_HISTOGRAM_LOG_BYTES, RESTORE, read_bytes
+from middlemark.results.files import RESTORE, read_bytes
 
 _KIND, _PLAIN, _COMPRESSED = 0xFFFF_FF0F, 0x1C84_9303, 0x1C84_9314
 _PAYLOAD = struct.Struct(">iiiiqqd")
 """The header of an encoded histogram: cookie, length, offset, digits, lowest, highest, ratio."""
+MOST_HISTOGRAM_LOG_BYTES: Final = 1 << 26
+MOST_HISTOGRAM_BYTES: Final = 1 << 22
+"""Of one flow, decompressed: ten times what three digits from 1 ns to an hour take."""
+MOST_FLOWS: Final = 1 << 14
+"""Of one log."""
 MOST_DIGITS: Final = 3
 MOST_NS: Final = 3_600_000_000_000
 """What workers record: up to an hour."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,11 +17,16 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from middlemark.errors import StoreError
-from middlemark.results.files import MOST_METRICS_BYTES, MOST_SKETCH_BYTES, MOST_SKETCH_VALUES, is_there, read_bytes
+from middlemark.results.files import is_there, read_bytes
 from middlemark.results.tables import SKETCHES_SCHEMA, UNREADABLE
 from middlemark.results.trial_folder import TrialFolder
 
 M = TypeVar("M", bound=BaseModel)
+MOST_METRICS_BYTES: Final = 1 << 26
+MOST_SKETCH_VALUES: Final = 1 << 24
+"""Of all distributions of a trial: of a hundred streams with six each."""
+MOST_SKETCH_BYTES: Final = 1 << 29
+"""As many values in a Parquet file, hardly compressed."""
 SketchPoints = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Ascending values, and the number of messages that each represents."""
 REMEDY = "compute it again: middlemark report --recompute"

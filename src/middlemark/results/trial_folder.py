@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from middlemark.errors import StoreError
 from middlemark.results.files import (
-    MOST_HISTOGRAM_LOG_BYTES,
     MOST_RECORD_BYTES,
     RESTORE,
     folder_inside,
@@ -28,7 +27,7 @@ from middlemark.results.files import (
     write_text,
     writing,
 )
-from middlemark.results.histogram_log import FlowHistogram, read_log
+from middlemark.results.histogram_log import MOST_HISTOGRAM_LOG_BYTES, FlowHistogram, read_log
 from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import Frame, lazy_rows
 from middlemark.results.tables import (

@@ -18,8 +18,7 @@ from pydantic import Field
 
 from middlemark.errors import StoreError
 from middlemark.plan import Caution, Trial
-from middlemark.results.digest import file_digest
-from middlemark.results.files import PRIVATE, folder_inside, make_folder, writing
+from middlemark.results.files import PRIVATE, file_digest, folder_inside, make_folder, writing
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder

@@ -12,7 +12,7 @@ from middlemark.analysis.decisions.paper_findings import JudgedClaims, Reproduce
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.claims import Line, claims_shown
 from middlemark.report.papers.tables import came_to, refused, why
-from middlemark.results.digest import folder_digest
+from middlemark.results.files import folder_digest
 from middlemark.suite import Model
 from middlemark.suite.papers import Extent, Finding, LoadedPaper
 

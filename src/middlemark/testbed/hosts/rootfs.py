@@ -18,8 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.results.digest import file_digest
-from middlemark.results.files import writing
+from middlemark.results.files import file_digest, writing
 from middlemark.testbed.processes.ledger import Ledger, state_folder
 
 WORKERS = Path("/opt/middlemark")
