@@ -1,8 +1,8 @@
 """The metrics of a trial's chains and nodes: end-to-end latency and its parts, deadline misses, losses, start-up.
 
 A typical instance is the mean of the middle fifth of all by their end-to-end latency, a slow one that of the slowest
-hundredth, so that parts add up to the whole as medians of parts would not. `trace` follows the instances; estimates
-over several trials are `stats.estimate`'s.
+hundredth, so that parts add up to the whole as medians of parts would not. `chain_trace` follows the instances;
+estimates over several trials are `stats.estimate`'s.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from middlemark.analysis.metrics.chain_trace import (
     part_column,
     positions,
 )
-from middlemark.analysis.metrics.latency import bounds_of_chain, bounds_of_hops
 from middlemark.analysis.metrics.trial import clock_bound_metric, distribution_metrics
 from middlemark.analysis.stats.quantiles import (
     Measured,
@@ -67,7 +66,7 @@ def chain_metrics(record: TrialRecord, rows: Rows, condense: Callable[[Sketch], 
     metrics = ChainMetrics(values=_of_nodes(record, rows))
     for chain in experiment.chains:
         paths = follow_chain(route_of(chain, experiment), rows)
-        bounds_ns = bounds_of_chain(record, chain)
+        bounds_ns = _bounds(record, chain)
         for kind, ordered in _samples(paths):
             samples = exact_sketch(
                 ordered, bounds_ns.get(kind, 0), paths.never_ended if kind is Distribution.END_TO_END else 0
@@ -98,6 +97,31 @@ def route_of(chain: Chain, experiment: Experiment) -> ChainRoute:
         deadline_ns=chain.deadline_ns,
         tmax_ns=min(experiment.windows.late_after_ns, experiment.windows.window_ns // 2),
     )
+
+
+def _bounds(record: TrialRecord, chain: Chain) -> dict[Distribution, int]:
+    """By how much a chain's times may be off: the whole by the clocks of its ends alone, what a node does by none."""
+    applications = _applications(record, chain)
+    bounds = {
+        Distribution.END_TO_END: record.clocks_apart_ns(applications[:1], applications[-1:]),
+        Distribution.COMMUNICATION: sum(_bounds_of_hops(record, chain)),
+    }
+    return {kind: bound_ns for kind, bound_ns in bounds.items() if bound_ns}
+
+
+def _bounds_of_hops(record: TrialRecord, chain: Chain) -> tuple[int, ...]:
+    """Of each message of a chain, from its first node on."""
+    applications = _applications(record, chain)
+    return tuple(
+        record.clocks_apart_ns(applications[n : n + 1], applications[n + 1 : n + 2])
+        for n in range(len(applications) - 1)
+    )
+
+
+def _applications(record: TrialRecord, chain: Chain) -> tuple[str, ...]:
+    """The application of each node on the path."""
+    of_node = {node.name: node.application for node in record.trial.experiment.nodes}
+    return tuple(of_node[name] for name in chain.nodes)
 
 
 def _samples(paths: FollowedChain) -> Iterator[tuple[Distribution, Samples]]:
@@ -151,7 +175,7 @@ def _of_places(chain: Chain, paths: FollowedChain, kinds: Paths, record: TrialRe
     """What each node of a chain, with the message to it, takes of typical and slow paths, and what it lets go."""
     values: dict[Key, Value] = {}
     route = route_of(chain, record.trial.experiment)
-    hops_ns = (0, *bounds_of_hops(record, chain))
+    hops_ns = (0, *_bounds_of_hops(record, chain))
     for position in range(paths.length):
         named: dict[str, Value] = {}
         for kind, chosen in kinds.items():

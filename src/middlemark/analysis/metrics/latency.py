@@ -15,7 +15,7 @@ import polars as pl
 
 from middlemark.analysis.metrics.accounting import StreamShape
 from middlemark.analysis.stats.quantiles import Measured, Samples, Value, with_clock_bound
-from middlemark.plan import Chain, Requests
+from middlemark.plan import Requests
 from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import Frame, by_sequence_number, lazy_rows, neighbour_differences, sorted_values
 from middlemark.suite.metrics import TRIAL, Distribution, Key
@@ -90,31 +90,6 @@ def bounds_of_stream(record: TrialRecord, stream: str) -> dict[Distribution, int
     bound_ns = record.clock_bound_ns(stream)
     one_way = (Distribution.LATENCY_FROM_SEND, Distribution.LATENCY_FROM_INTENDED)
     return dict.fromkeys(one_way, bound_ns) if bound_ns else {}
-
-
-def bounds_of_chain(record: TrialRecord, chain: Chain) -> dict[Distribution, int]:
-    """The same of a chain: the whole is by the clocks of its ends alone, computing and waiting are by one clock."""
-    applications = applications_of(record, chain)
-    bounds = {
-        Distribution.END_TO_END: record.clocks_apart_ns(applications[:1], applications[-1:]),
-        Distribution.COMMUNICATION: sum(bounds_of_hops(record, chain)),
-    }
-    return {kind: bound_ns for kind, bound_ns in bounds.items() if bound_ns}
-
-
-def bounds_of_hops(record: TrialRecord, chain: Chain) -> tuple[int, ...]:
-    """Of each message of a chain, from its first node on."""
-    applications = applications_of(record, chain)
-    return tuple(
-        record.clocks_apart_ns(applications[n : n + 1], applications[n + 1 : n + 2])
-        for n in range(len(applications) - 1)
-    )
-
-
-def applications_of(record: TrialRecord, chain: Chain) -> tuple[str, ...]:
-    """The application of each node on the path."""
-    of_node = {node.name: node.application for node in record.trial.experiment.nodes}
-    return tuple(of_node[name] for name in chain.nodes)
 
 
 def first_message_values(record: TrialRecord) -> dict[Key, Value]:
