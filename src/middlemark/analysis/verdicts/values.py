@@ -14,7 +14,7 @@ FARTHEST = 50.0
 Block = int
 """The number of the round in which every experiment was tried once."""
 Values = Mapping[Block, float]
-Counts = Mapping[Block, tuple[int, int]]
+ShareCounts = Mapping[Block, tuple[int, int]]
 """Of a share of messages: how many messages, among how many."""
 Machines = Mapping[Block, str]
 """Of a run over a fleet: the test-bed that measured each block. Empty where all is of one machine."""
@@ -85,7 +85,7 @@ def from_logarithm(value: float) -> float:
     return math.exp(min(max(value, -FARTHEST), FARTHEST))
 
 
-def counts_by_machine(counts: Counts, machines: Machines) -> Counts:
+def counts_by_machine(counts: ShareCounts, machines: Machines) -> ShareCounts:
     """Of a share: the sums of each machine, as its trials are alike; unchanged where there is one machine."""
     names = sorted({machines.get(block, "") for block in counts})
     if len(names) < 2:
