@@ -1,7 +1,7 @@
 """Measures a trial's links and routes before and after it, and records whether they are as requested.
 
-`testbed.network` measures and compares; this module names the metrics. `validity` decides what a wrong link means for the
-trial.
+`testbed.network` measures and compares; this module names the metrics. `validity` decides what a wrong link means for
+the trial.
 """
 
 from __future__ import annotations
