@@ -9,7 +9,7 @@ from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import NotApplicable
 from middlemark.report.elements.labels import Series, series_by_experiment
-from middlemark.report.internals.security import security_lines, security_tables
+from middlemark.report.internals.security import lacking_levels, security_summary, security_tables
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from run_builder import build_run
@@ -57,11 +57,21 @@ def test_a_flood_shows_goodput_and_a_paced_load_the_time_of_cpus(findings: RunFi
     assert tables["Time to first message with security"] == ("flood", "small, 64 B", "small, 1 kB")
 
 
-def test_a_line_says_what_a_level_costs_and_which_there_is_not(findings: RunFindings) -> None:
-    lines = security_lines(findings, who(findings))
-    assert lines[0].startswith("one, authenticated: time to first message ")
-    assert ", goodput " in lines[0]
-    assert "lacking, encrypted: not applicable: it has no such level" in lines
+def test_one_table_has_all_costs_of_each_level_and_a_line_each_level_that_is_lacking(findings: RunFindings) -> None:
+    (summary,) = security_summary(findings, who(findings))
+    assert {"time to first message", "median latency", "goodput", "CPU time"} <= set(summary.headings)
+    assert [row[:2] for row in summary.lines] == [
+        ("one", "authenticated"),
+        ("one", "encrypted"),
+        ("other", "authenticated"),
+        ("other", "encrypted"),
+    ]
+    latency = summary.headings.index("median latency")
+    assert all(0.5 < float(end) < 2 for row in summary.lines for end in row[latency].split(" to "))
+    assert lacking_levels(findings, who(findings)) == [
+        "lacking, authenticated: not applicable: it has no such level",
+        "lacking, encrypted: not applicable: it has no such level",
+    ]
 
 
 def test_page_and_terminal_show_it(findings: RunFindings) -> None:
@@ -76,5 +86,5 @@ def test_page_and_terminal_show_it(findings: RunFindings) -> None:
 def test_where_security_does_not_vary_nothing_is_said_of_its_cost(tmp_path_factory: pytest.TempPathFactory) -> None:
     text = SUITE.replace("conditions: [{security: none}, {security: authenticated}, {security: encrypted}]\n", "")
     plain = analyse(build_run(tmp_path_factory.mktemp("plain") / "run", text, {"one": Behaviour()}))
-    assert security_tables(plain, who(plain)) == security_lines(plain, who(plain)) == []
+    assert security_tables(plain, who(plain)) == security_summary(plain, who(plain)) == []
     assert 'id="security"' not in render(plain)

@@ -17,9 +17,9 @@ from middlemark.analysis.verdicts.difference import Difference
 from middlemark.analysis.verdicts.judge import MARGIN
 from middlemark.errors import UsageError
 from middlemark.report.elements.candidate_tables import LabelledRow, labelled_table
-from middlemark.report.elements.formatting import MILLISECONDS, NARROW_SPACE, RATIO, factor
+from middlemark.report.elements.formatting import MILLISECONDS, RATIO, factor
 from middlemark.report.elements.labels import Series, deliveries_cell
-from middlemark.report.elements.tables import NOTHING, Cell, Table, named, values
+from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Table, named, table, values
 from middlemark.suite import magnitude
 from middlemark.suite.metrics import TRIAL, metric_named
 
@@ -28,9 +28,9 @@ READING = (
     "How many times the value of the same middleware and load without security. Ratios are paired by block, with 95 % "
     "confidence intervals. A dash: fewer than three blocks have values of both."
 )
-LINES_READING = (
-    "How many times the value without security, from the load with the smallest ratio to that with the largest; the "
-    "tables have all loads, with confidence intervals."
+SUMMARY_READING = (
+    "How many times the value without security: from the load with the smallest ratio to that with the largest, or one "
+    "ratio. The tables of each cost have all loads, with confidence intervals."
 )
 Load = tuple[tuple[str, str], ...]
 """What an experiment has beside its middleware, its configuration and its security."""
@@ -72,18 +72,38 @@ def security_tables(findings: RunFindings, series_of: Mapping[str, Series]) -> l
     return [_table(cost, rows) for cost, rows in _ratios(findings, series_of).items()]
 
 
-def security_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
-    """`MQTT, encrypted: time to first message 2.1 ×, median latency 1.1 to 3.2 ×`, and which levels there are not."""
-    words: dict[MiddlewareLevel, list[str]] = {}
-    for cost, rows in _ratios(findings, series_of).items():
-        for row, loads in rows.items():
-            words.setdefault(row, []).append(f"{cost.title[0].lower()}{cost.title[1:]} {_span(loads.values())}")
-    for row, times_ns in _handshakes(findings, series_of).items():
-        if row in words:
-            span = " to ".join(dict.fromkeys(MILLISECONDS.write(end) for end in (min(times_ns), max(times_ns))))
-            words[row].append(f"of the first message the handshake {span} ms")
-    lines = [f"{label}, {level}: {', '.join(parts)}" for (label, level), parts in sorted(words.items())]
-    return [*lines, *_refused(findings, series_of)] if lines else []
+def security_summary(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Table]:
+    """All costs in one table, a row for each middleware and level; none of a run in which no level differs."""
+    ratios, handshakes = _ratios(findings, series_of), _handshakes(findings, series_of)
+    levels = sorted({level for rows in ratios.values() for level in rows}, key=_by_name)
+    handshakes = {level: times_ns for level, times_ns in handshakes.items() if level in levels}
+    columns = [*values(*(cost.title.lower().replace("cpu", "CPU") for cost in ratios))]
+    if handshakes:
+        columns.append(Column("handshake", MILLISECONDS.name))
+    rows = [
+        (
+            *map(Cell, level),
+            *(_range(rows.get(level)) for rows in ratios.values()),
+            *([_times(handshakes.get(level))] if handshakes else []),
+        )
+        for level in levels
+    ]
+    return [table("All costs", (MIDDLEWARE, *named(FACTOR), *columns), rows, SUMMARY_READING)] if rows else []
+
+
+def lacking_levels(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
+    """The levels that a middleware lacks, each once with its reason."""
+    lacking = {
+        (series_of[candidate.experiment.id].label, level, str(candidate.not_applicable)): None
+        for candidate in findings.experiments
+        if candidate.not_applicable and (level := candidate.experiment.factors.get(FACTOR, OPEN)) != OPEN
+    }
+    return [f"{label}, {level}: not applicable: {reason}" for label, level, reason in sorted(lacking, key=_by_name)]
+
+
+def _by_name(row: tuple[str, ...]) -> tuple[str, ...]:
+    """As a reader looks names up, in whatever case they begin."""
+    return (row[0].casefold(), *row)
 
 
 def _ratios(findings: RunFindings, series_of: Mapping[str, Series]) -> Ratios:
@@ -135,7 +155,7 @@ def _table(cost: _Cost, rows: Mapping[MiddlewareLevel, Mapping[Load, MetricCompa
     loads = sorted({load for of_row in rows.values() for load in of_row}, key=_order)
     shown: Iterable[LabelledRow] = (
         (label, _deliveries(of_row), (level, *(_cell(of_row.get(load)) for load in loads)))
-        for (label, level), of_row in sorted(rows.items())
+        for (label, level), of_row in sorted(rows.items(), key=lambda row: _by_name(row[0]))
     )
     columns = (*named(FACTOR), *values(*_headings(loads)))
     return labelled_table(f"{cost.title} with security", columns, shown, READING, detail="to none")
@@ -171,18 +191,14 @@ def _deliveries(of_row: Mapping[Load, MetricComparison]) -> Cell:
     return deliveries_cell(comparison.pair.sides[1] for comparison in of_row.values())
 
 
-def _span(compared: Iterable[MetricComparison]) -> str:
-    """`1.1 to 3.2 ×`; one value where it is of one load."""
+def _range(loads: Mapping[Load, MetricComparison] | None) -> Cell:
+    """`1.1 to 3.2`; one value where it is of one load."""
+    compared = loads.values() if loads else ()
     ratios = [c.difference.value for c in compared if isinstance(c.difference, Difference)]
-    ends = dict.fromkeys((factor(min(ratios)), factor(max(ratios))))
-    return f"{' to '.join(ends)}{NARROW_SPACE}×"
+    return Cell(" to ".join(dict.fromkeys(map(factor, (min(ratios), max(ratios)))))) if ratios else NOTHING
 
 
-def _refused(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
-    """The levels that a middleware lacks, each once with its reason."""
-    lacking = {
-        f"{series_of[candidate.experiment.id].label}, {level}: not applicable: {candidate.not_applicable}": None
-        for candidate in findings.experiments
-        if candidate.not_applicable and (level := candidate.experiment.factors.get(FACTOR, OPEN)) != OPEN
-    }
-    return sorted(lacking)
+def _times(times_ns: list[float] | None) -> Cell:
+    """The same of times, in milliseconds."""
+    ends_ns = (min(times_ns), max(times_ns)) if times_ns else ()
+    return Cell(" to ".join(dict.fromkeys(map(MILLISECONDS.write, ends_ns)))) if ends_ns else NOTHING

@@ -27,7 +27,7 @@ from middlemark.report.elements.formatting import fact
 from middlemark.report.elements.labels import Series, Trials, library_words, series_by_experiment
 from middlemark.report.internals.chain_charts import chains_overview
 from middlemark.report.internals.configuration import topology_table
-from middlemark.report.internals.security import LINES_READING, security_lines, security_tables
+from middlemark.report.internals.security import lacking_levels, security_summary, security_tables
 from middlemark.report.internals.wire import overhead_chart, overhead_table
 from middlemark.report.output.markup import (
     Folded,
@@ -119,8 +119,8 @@ def _whole_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[s
         "pairs": pairs_over_settings(findings.comparisons, series_of),
         "growth_lines": growth_lines(findings, series_of),
         "security": security_tables(findings, series_of),
-        "security_lines": security_lines(findings, series_of),
-        "security_reading": LINES_READING,
+        "security_summary": security_summary(findings, series_of),
+        "lacking_levels": lacking_levels(findings, series_of),
     }
 
 
