@@ -3,8 +3,9 @@
     PYTHONPATH=src:tests/support:tests/support/runs python bench/fleet.py [TESTBEDS [TRIALS …]]
 
 Front, parcels and the run folder are the real ones; the scheduler is a stand-in that has a block's parcel at once, of
-trials that hold a record and nothing else. What Dask itself adds to a block, `tests/campaign/fleet` shows with a real
-scheduler. Each number of trials is simulated in a process of its own, and a line of the table in Markdown.
+trials that hold a record and nothing else, and tells the end of one block at a time. What Dask itself adds to a block,
+`tests/campaign/fleet` shows with a real scheduler. Each number of trials is simulated in a process of its own, and a
+line of the table in Markdown.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ class Cost:
     n_blocks: int
     front_s: float
     """Without the making of parcels, which is the test-beds' work."""
+    looks: int
+    """How often the scheduler was asked who is there."""
     peak_mib: float
     planned_mib: float
     """Before the first block came."""
@@ -92,6 +95,7 @@ class StandIn:
     testbeds: int
     stated: str
     made_s: float = 0.0
+    looks: int = 0
     _turn: int = 0
 
     @property
@@ -101,6 +105,7 @@ class StandIn:
 
     async def identity(self, **_: object) -> dict[str, Any]:
         """Who is there."""
+        self.looks += 1
         worker = {testbed.STATEMENT: self.stated}
         return {"workers": {f"tcp://{n}": {"name": f"bed{n}", **worker} for n in range(self.testbeds)}}
 
@@ -113,15 +118,15 @@ class StandIn:
 
     def submit(self, function: Callable[..., object], first: str, second: object, *_: object, **__: object) -> Done:
         """A task: a block, or a piece of one."""
-        if function is testbed.piece:
-            return Done(lambda: _piece(first, cast("int", second)))
-        return Done(lambda: self._measured(first))
+        result = _piece(first, cast("int", second)) if function is testbed.piece else self._measured(first)
+        return Done(lambda: result)
 
     def _measured(self, request: str) -> tuple[str, str, str]:
+        """It is measured as soon as it is handed out: its parcel then is on a test-bed, and in no memory here."""
         began = time.perf_counter()
         manifest = Manifest.model_validate_json(request)
         self._turn = (self._turn + 1) % self.testbeds
-        path = self.folder / f"bed{self._turn}.tar"
+        path = self.folder / f"{manifest.trials[0].block}.tar"
         with tarfile.open(path, "w") as archive:
             for trial in manifest.trials:
                 content = TrialRecord(trial=trial, outcome=Valid()).model_dump_json().encode()
@@ -135,13 +140,17 @@ class StandIn:
 
 
 def _piece(path: str, offset: int) -> bytes:
+    """A parcel is removed with its last piece, as a test-bed forgets what the front has."""
     with Path(path).open("rb") as file:
         file.seek(offset)
-        return file.read(PIECE_BYTES)
+        part = file.read(PIECE_BYTES)
+    if len(part) < PIECE_BYTES:
+        Path(path).unlink()
+    return part
 
 
 async def _ended(futures: Sequence[Any]) -> list[Any]:
-    return list(futures)
+    return list(futures[:1])
 
 
 def _manifest(blocks: int) -> tuple[Manifest, Suite]:
@@ -181,19 +190,20 @@ def simulated(testbeds: int, n_trials: int) -> Cost:
             front_s = time.perf_counter() - began - stand_in.made_s
             n_stored = sum(1 for _ in run.stored_trials())
             assert n_stored == len(manifest.trials), n_stored
-    return Cost(len(manifest.trials), manifest.trials[-1].block, front_s, _peak_mib(), planned_mib)
+    n_blocks = manifest.trials[-1].block
+    return Cost(len(manifest.trials), n_blocks, front_s, stand_in.looks, _peak_mib(), planned_mib)
 
 
 def main(campaigns: Sequence[tuple[int, int]]) -> None:
     """Each so many test-beds and so many trials."""
-    headings = ("merged in, s", "a block, ms", "a trial, ms", "peak of the front, MiB", "planned, MiB")
+    headings = ("merged in, s", "a block, ms", "a trial, ms", "looks", "peak of the front, MiB", "planned, MiB")
     print(f"| test-beds | trials | {' | '.join(headings)} |\n|{' ---: |' * (len(headings) + 2)}")
     for testbeds, n_trials in campaigns:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             cost = pool.submit(simulated, testbeds, n_trials).result()
         of_block, of_trial = (1000 * cost.front_s / n for n in (cost.n_blocks, cost.n_trials))
         print(
-            f"| {testbeds} | {cost.n_trials} | {cost.front_s:.1f} | {of_block:.0f} | {of_trial:.2f} "
+            f"| {testbeds} | {cost.n_trials} | {cost.front_s:.1f} | {of_block:.0f} | {of_trial:.2f} | {cost.looks} "
             f"| {cost.peak_mib:.0f} | {cost.planned_mib:.0f} |",
             flush=True,
         )

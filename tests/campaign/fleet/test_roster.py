@@ -2,10 +2,12 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from middlemark.campaign.fleet import roster as rosters
 from middlemark.campaign.fleet.roster import Roster, machine_names
 from middlemark.campaign.fleet.testbed import STATEMENT
 from middlemark.campaign.manifest import new_manifest, origin_of
@@ -26,12 +28,14 @@ class Scheduler:
     """A client and its scheduler, of which a roster asks who is there."""
 
     statements: dict[str, str] = field(default_factory=dict)
+    asked: int = 0
 
     @property
     def scheduler(self) -> "Scheduler":
         return self
 
     async def identity(self, **_: object) -> dict[str, Any]:
+        self.asked += 1
         beds = {f"tcp://{name}": {"name": name, STATEMENT: said} for name, said in self.statements.items()}
         return {"workers": beds}
 
@@ -74,7 +78,27 @@ def test_a_test_bed_without_the_machines_of_the_suite_gets_nothing(
     assert "other has no machine far" in refused.value.text
 
 
-def test_two_test_beds_never_share_a_machine(manifest: Manifest) -> None:
+def test_the_scheduler_is_asked_at_most_once_a_second_who_is_there(
+    manifest: Manifest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_ns = 0
+    monkeypatch.setattr(rosters, "time", SimpleNamespace(monotonic_ns=lambda: now_ns))
+    roster, scheduler = roster_of(one=bed(manifest, far=machine(1)))
+    found = asyncio.run(roster.fit(manifest))
+    scheduler.statements["two"] = bed(manifest, far=machine(2))
+    now_ns = 999_999_999
+    assert asyncio.run(roster.fit(manifest)) is found
+    assert scheduler.asked == 1
+    now_ns = 1_000_000_000
+    found = asyncio.run(roster.fit(manifest))
+    assert {roster.names[address] for address in found} == {"one", "two"}
+    now_ns = 2_000_000_000
+    assert asyncio.run(roster.fit(manifest)) is found, "all blocks that are under way have the same places"
+    assert scheduler.asked == 3
+
+
+def test_two_test_beds_never_share_a_machine(manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rosters, "LOOK_S", 0.0)
     roster, scheduler = roster_of(
         one=bed(manifest, far=machine(1), spare=machine(2)),
         two=bed(manifest, far=machine(2)),

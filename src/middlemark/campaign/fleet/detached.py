@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -47,7 +47,7 @@ async def keep(client: Client, name: str, futures: Futures) -> None:
     await cast("Any", client).publish_dataset(dict(futures), name=name)
 
 
-async def taken_up(client: Client, name: str, present: Mapping[str, object]) -> dict[int, Future[Any]]:
+async def taken_up(client: Client, name: str, present: Collection[str]) -> dict[int, Future[Any]]:
     """What was left under this name and is measured, or is with a test-bed that is there; the rest is given up."""
     of_scheduler = cast("Any", client)
     if name not in await of_scheduler.list_datasets():
@@ -60,7 +60,7 @@ async def taken_up(client: Client, name: str, present: Mapping[str, object]) -> 
     return {block: future for block, future in futures.items() if future.key in held}
 
 
-async def _held(client: Client, present: Mapping[str, object]) -> set[object]:
+async def _held(client: Client, present: Collection[str]) -> set[object]:
     """The tasks whose result is somewhere, and those that are with a test-bed."""
     of_scheduler = cast("Any", client)
     measured = {key for key, addresses in (await of_scheduler.who_has()).items() if addresses}

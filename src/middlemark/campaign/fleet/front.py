@@ -110,7 +110,7 @@ class Front:
         with arriving(self.run) as folder:
             try:
                 while waiting or under_way:
-                    fit = frozenset(await self.roster.fit(manifest))  # once, as many orders may share it
+                    fit = await self.roster.fit(manifest)
                     waiting.extendleft(await self._recalled(under_way, fit))
                     while waiting and len(under_way) < len(fit):
                         block = waiting.popleft()
@@ -156,7 +156,7 @@ class Front:
         under_way: _UnderWay = {}
         fit = await self.roster.fit(manifest)
         for block in _blocks(trials):
-            self._hand_out(manifest, _Order(block, frozenset(fit)), under_way)
+            self._hand_out(manifest, _Order(block, fit), under_way)
         futures = {order.block: future for future, order in under_way.items()}
         await detached.keep(self.roster.client, self.topic, futures)
         return len(futures)
@@ -168,28 +168,25 @@ class Front:
         left = await detached.taken_up(self.roster.client, self.topic, present)
         wanted = {block[0].block: block for block in _blocks(trials)}
         await self.roster.client.cancel([future for number, future in left.items() if number not in wanted])
-        places = frozenset(present)
-        return {future: _Order(wanted[number], places) for number, future in left.items() if number in wanted}
+        return {future: _Order(wanted[number], present) for number, future in left.items() if number in wanted}
 
-    async def _recalled(self, under_way: _UnderWay, fit: Iterable[str]) -> list[Sequence[Trial]]:
+    async def _recalled(self, under_way: _UnderWay, fit: frozenset[str]) -> list[Sequence[Trial]]:
         """Takes back the blocks whose test-beds have all gone: the scheduler would keep them for these alone."""
-        present = set(fit)
-        lost = [future for future, order in under_way.items() if not order.places & present and not future.done()]
+        lost = [future for future, order in under_way.items() if order.places.isdisjoint(fit) and not future.done()]
         if lost:
             await self.roster.client.cancel(lost)
         return [under_way.pop(future).trials for future in lost]
 
-    def _places(self, manifest: Manifest, block: Sequence[Trial], fit: Iterable[str]) -> frozenset[str]:
+    def _places(self, manifest: Manifest, block: Sequence[Trial], fit: frozenset[str]) -> frozenset[str]:
         """The test-beds that may measure a block.
 
         Of searches it is the one that measured their last step, if it is there: loads on two machines are not compared.
         """
-        places = frozenset(fit)
         if not any(trial.step for trial in block):
-            return places
+            return fit
         steps = (self.run.trial(trial.id) for trial in reversed(manifest.trials) if trial.step)
         last = next((folder.read_record().testbed for folder in steps if is_there(folder.record_path)), None)
-        return self._named(places, last) or places
+        return self._named(fit, last) or fit
 
     def _named(self, addresses: Iterable[str], name: str | None) -> frozenset[str]:
         return frozenset(address for address in addresses if self.roster.names[address] == name)

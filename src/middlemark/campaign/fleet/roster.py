@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -93,6 +94,10 @@ class Roster:
     """By address."""
     _refused: dict[str, str] = field(default_factory=dict)
     """By address of a test-bed that can't measure for the campaign: why."""
+    _fit: frozenset[str] = frozenset()
+    """The addresses of those that were there at the last look."""
+    _looked_ns: int | None = None
+    """When that was."""
 
     async def joined(self, manifest: Manifest) -> None:
         """Waits for a first test-bed."""
@@ -108,14 +113,26 @@ class Roster:
             remedy=f"on each machine: middlemark testbed join {self.address}",
         )
 
-    async def fit(self, manifest: Manifest) -> dict[str, Testbed]:
-        """By address: the test-beds that are there, are of the campaign's build, and have machines for its hosts."""
+    async def fit(self, manifest: Manifest) -> frozenset[str]:
+        """The addresses of test-beds that are there, are of the campaign's build, and have machines for its hosts.
+
+        The scheduler is asked at most once in `LOOK_S`, as it tells all that it knows of each. It is the same object as
+        long as the same are there: each block under way has it.
+        """
+        now_ns = time.monotonic_ns()
+        if self._looked_ns is None or now_ns - self._looked_ns >= LOOK_S * 1e9:
+            self._looked_ns = now_ns
+            found = await self._look(manifest)
+            self._fit = self._fit if found == self._fit else found
+        return self._fit
+
+    async def _look(self, manifest: Manifest) -> frozenset[str]:
         present = await self.present()
         self.names |= {address: str(worker["name"]) for address, worker in present.items()}
         new = present.keys() - self.stated.keys() - self._refused.keys()
         statements = {address: worker.get(testbed.STATEMENT) for address, worker in present.items() if address in new}
         self._judge({address: text for address, text in statements.items() if text is not None}, manifest, present)
-        return {address: self.stated[address] for address in present if address in self.stated}
+        return frozenset(present.keys() & self.stated.keys())
 
     def _judge(self, statements: Mapping[str, str], manifest: Manifest, present: Container[str]) -> None:
         """Takes test-beds that were not there before, or keeps why they can't measure for the campaign."""
@@ -143,6 +160,8 @@ class Roster:
 
 async def ended(futures: Sequence[Future[Any]]) -> list[Future[Any]]:
     """Those that have ended, as soon as there are some; after a while none, as it is time to look who is there."""
+    if done := [future for future in futures if future.done()]:
+        return done  # waiting takes a task for each
     if not futures:
         await asyncio.sleep(LOOK_S)
     else:
