@@ -20,7 +20,7 @@ from middlemark.analysis.search.stopping import asks_for_more, next_trials
 from middlemark.campaign.fleet.blocks import Connect, MeasuredBlock, TestBeds
 from middlemark.campaign.manifest import Resumed, new_manifest, resumed
 from middlemark.campaign.order import CampaignResources, Order
-from middlemark.campaign.progress import Progress
+from middlemark.campaign.progress import Progress, Rest
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.run import run_trial
 from middlemark.errors import Interrupted
@@ -199,7 +199,7 @@ class Campaign:
             took_ns = time.monotonic_ns() - begin_ns
             self.progress.learn_cost(finished, took_ns // (finished.record.attempt - earlier))
             remaining = (later for later in trials[index + 1 :] if _kind(later) not in self._refused)
-            self.progress.trial_finished(finished, took_ns, self.progress.left_s(remaining))
+            self.progress.trial_finished(finished, took_ns, self.progress.left_s(self.progress.rest(remaining)))
 
     def _whole_blocks(self, trials: list[Trial]) -> list[Trial]:
         """All trials of the blocks of these: on a fleet a block is measured as a whole, as its trials are pairs."""
@@ -208,7 +208,7 @@ class Campaign:
 
     async def _follow(self, blocks: AsyncIterator[MeasuredBlock], trials: list[Trial]) -> None:
         """Follows these trials, which are measured on other machines a block at a time."""
-        rest = {trial.id: trial for trial in trials}
+        rest = self.progress.rest(trials)
         n_written, due_ns = len(self.manifest.testbeds), 0
         try:
             async for block in blocks:
@@ -216,9 +216,9 @@ class Campaign:
                 if len(self.manifest.testbeds) > n_written and time.monotonic_ns() >= due_ns:
                     n_written, due_ns = self._write_testbeds()
                 for record in block.records:
-                    del rest[record.trial.id]
                     self._remember(record)
-                self._tell(block, list(rest.values())[:: block.testbeds])
+                rest = rest.without(self.progress.rest(record.trial for record in block.records))
+                self._tell(block, rest)
         finally:
             if len(self.manifest.testbeds) > n_written:
                 self._write_testbeds()
@@ -235,14 +235,14 @@ class Campaign:
         took_ns = time.monotonic_ns() - begin_ns
         return len(self.manifest.testbeds), begin_ns + round(took_ns / WRITING_SHARE)
 
-    def _tell(self, block: MeasuredBlock, remaining: list[Trial]) -> None:
+    def _tell(self, block: MeasuredBlock, rest: Rest) -> None:
         took_ns = block.took_ns // len(block.records)
         finished = [FinishedTrial(record) for record in block.records]
         for trial in finished:
             self.progress.learn_cost(trial, took_ns)
-        left_s = self.progress.left_s(remaining)
-        for trial in finished:
-            self.progress.trial_finished(trial, took_ns, left_s)
+        left_s = self.progress.left_s(rest) / block.testbeds
+        for place, trial in enumerate(finished, 1):
+            self.progress.trial_finished(trial, took_ns, left_s, len(finished) - place)
 
     def _with_differences(self, finished: FinishedTrial) -> FinishedTrial:
         if self.resumed is None or not self.resumed.differences:

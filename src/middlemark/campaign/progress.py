@@ -30,6 +30,19 @@ from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 
 
+@dataclass(frozen=True)
+class Rest:
+    """Trials that are still to run."""
+
+    n_trials: int
+    stated_ns: int
+    """What they take by their plan."""
+
+    def without(self, other: Rest) -> Rest:
+        """What is left when these have run."""
+        return Rest(self.n_trials - other.n_trials, self.stated_ns - other.stated_ns)
+
+
 @dataclass
 class Progress:
     """Tells the observer, and learns what a trial costs beside the time that its plan states."""
@@ -69,10 +82,14 @@ class Progress:
             self._fixed_costs_ns += took_ns - stated_ns
             self._n_fixed_costs += 1
 
-    def left_s(self, remaining: Iterable[Trial]) -> float:
-        """How long these trials will take."""
-        fixed_ns = self._fixed_cost_ns()
-        return sum(fixed_ns + self._stated(trial) for trial in remaining) / 1e9
+    def rest(self, trials: Iterable[Trial]) -> Rest:
+        """How many these trials are, and what they take by their plan."""
+        stated_ns = [self._stated(trial) for trial in trials]
+        return Rest(len(stated_ns), sum(stated_ns))
+
+    def left_s(self, rest: Rest) -> float:
+        """How long what is left will take."""
+        return (rest.n_trials * self._fixed_cost_ns() + rest.stated_ns) / 1e9
 
     def _stated(self, trial: Trial) -> int:
         """What a trial takes by its plan, in nanoseconds: worked out once an experiment, as often as it is asked."""
@@ -81,9 +98,9 @@ class Progress:
             self._stated_ns[experiment] = trial_duration_ns(trial, fixed_cost_ns=0)
         return self._stated_ns[experiment]
 
-    def trial_finished(self, finished: FinishedTrial, took_ns: int, left_s: float) -> None:
-        """It is stored."""
-        self.observer.observe(TrialFinished(finished.record, finished.metrics, took_ns / 1e9, left_s))
+    def trial_finished(self, finished: FinishedTrial, took_ns: int, left_s: float, n_more: int = 0) -> None:
+        """It is stored, and so are the others of its block that are told next."""
+        self.observer.observe(TrialFinished(finished.record, finished.metrics, took_ns / 1e9, left_s, n_more))
 
     def _fixed_cost_ns(self) -> int:
         n = self._n_fixed_costs

@@ -81,6 +81,8 @@ class TrialFinished:
     """How long it took, attempts together."""
     seconds_left: float
     """For the rest of the campaign, from the windows still to come and the fixed costs seen so far."""
+    n_more: int = 0
+    """How many were stored together with it and are told next."""
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ def planned(middleware: str, number: int, profile: str = "default") -> Trial:
     return Trial(id=f"{number}-{experiment.id}", number=number, block=1, seed=0, experiment=experiment)
 
 
-def finished(trial: Trial, outcome: Outcome, metrics: LiveMetrics | None = None) -> TrialFinished:
-    return TrialFinished(TrialRecord(trial=trial, outcome=outcome), metrics, seconds=3.0, seconds_left=83.0)
+def finished(trial: Trial, outcome: Outcome, metrics: LiveMetrics | None = None, n_more: int = 0) -> TrialFinished:
+    return TrialFinished(TrialRecord(trial=trial, outcome=outcome), metrics, 3.0, seconds_left=83.0, n_more=n_more)
 
 
 def watched(*, terminal: bool) -> str:
@@ -63,6 +63,19 @@ def test_a_terminal_shows_progress_the_time_left_and_the_metrics_so_far() -> Non
     ):
         assert words in text
     assert text.rstrip().endswith("finished: 1 not applicable, 2 valid; stored in runs/x")
+
+
+def test_trials_that_are_stored_together_are_drawn_together() -> None:
+    console = Console(file=StringIO(), force_terminal=True, width=100)
+    assert isinstance(console.file, StringIO)
+    with live(console) as view:
+        view.observe(CampaignStarted(run_folder=Path("runs/x"), suite="quick", trials=4, stored=0))
+        drawn = console.file.getvalue()
+        for number in (1, 2):
+            view.observe(finished(planned("fast", number), Valid(), METRICS, n_more=3 - number))
+            assert console.file.getvalue() == drawn
+        view.observe(finished(planned("fast", 3), Valid(), METRICS))
+        assert "3 of 4 trials" in console.file.getvalue()[len(drawn) :]
 
 
 def test_without_a_terminal_each_finished_trial_is_a_line() -> None:

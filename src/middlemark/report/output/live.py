@@ -98,7 +98,8 @@ class View:
                 self.finished = event
             case _:
                 assert_never(event)
-        self.redraw()
+        if not (isinstance(event, TrialFinished) and event.n_more):  # a fleet brings a block at a time
+            self.redraw()
 
     def _finish(self, event: TrialFinished) -> None:
         self.done += 1
