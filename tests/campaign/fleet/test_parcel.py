@@ -94,6 +94,20 @@ def test_a_parcel_without_one_of_its_trials_is_refused(
         unpacked(tmp_path / "1.tar", trials)
 
 
+def test_a_parcel_is_unpacked_again_where_an_attempt_ended_midway(
+    run: RunFolder, trials: tuple[Trial, ...], tmp_path: Path
+) -> None:
+    packed(run, trials, tmp_path / "whole.tar")
+    whole = (tmp_path / "whole.tar").read_bytes()
+    (tmp_path / "1.tar").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(StoreError, match="can't be read"):
+        unpacked(tmp_path / "1.tar", trials)
+    assert any((tmp_path / "1.trials").rglob("*"))
+    (tmp_path / "1.tar").write_bytes(whole)
+    (folder,) = unpacked(tmp_path / "1.tar", trials)
+    assert contents(folder.path) == contents(run.trial(trials[0].id).path)
+
+
 def test_a_parcel_is_fetched_in_bounded_pieces() -> None:
     parcel = Parcel(path="/x", size_bytes=9 << 20, sha256="0" * 64)
     assert list(parcel.offsets) == [0, 4 << 20, 8 << 20]

@@ -81,10 +81,13 @@ def arriving(run: RunFolder) -> Iterator[Path]:
 def unpacked(path: Path, trials: Sequence[Trial]) -> list[TrialFolder]:
     """Unpacks a parcel beside itself; gives the folders of these trials, each of which must be there.
 
-    Raises `StoreError` for a parcel that is of something else.
+    Raises `StoreError` for a parcel that is of something else. What an earlier attempt left there, as a full disk ended
+    it, is removed before.
     """
     into = path.with_suffix(".trials")
     with writing(into):
+        if into.exists():
+            shutil.rmtree(into)
         make_folder(into, PRIVATE)
         try:
             with path.open("rb") as file:
