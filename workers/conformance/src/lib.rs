@@ -116,7 +116,7 @@ fn judge(case: &Case, check: impl FnOnce() -> anyhow::Result<Answer>) -> Result<
         Ok(Answer::Passed) => Ok(Completion::Completed),
         Ok(Answer::Lacks(what)) => Ok(Completion::ignored_with(what)),
         Err(error) => match error.downcast_ref::<application::Refused>() {
-            Some(refused) if matches!(case.variant, Variant::Transport { .. } | Variant::Delivery { .. }) => {
+            Some(refused) if case.variant.may_be_refused(&refused.0) => {
                 Ok(Completion::ignored_with(refused.to_string()))
             }
             _ => Err(format!("{error:#}").into()),

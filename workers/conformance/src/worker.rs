@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use middlemark_contract::{Delivery, Description, OptionKind, OptionValue, Profile};
+use middlemark_contract::{Delivery, Description, OptionKind, OptionValue, Profile, Refusal};
 
 use crate::process::Process;
 
@@ -205,6 +205,15 @@ impl Variant {
         }
     }
 
+    /// Whether a refusal is what the variant lacks, or what this machine lacks of a profile, and no failure.
+    pub(crate) fn may_be_refused(&self, refusal: &Refusal) -> bool {
+        match self {
+            Variant::Transport { .. } | Variant::Delivery { .. } => true,
+            Variant::Profile(name) => name != "default" && refusal.capability == "machine",
+            Variant::Changed { .. } => false,
+        }
+    }
+
     /// Its name within a test's.
     pub(crate) fn name(&self) -> String {
         match self {
@@ -216,5 +225,27 @@ impl Variant {
             Variant::Delivery { delivery } => format!("delivery_{delivery}"),
             Variant::Changed { .. } => "changed".into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_machine_lacks_excuses_a_profile_beyond_the_default_and_nothing_else() {
+        let may_be_refused = |variant: Variant, capability: &str| {
+            variant.may_be_refused(&Refusal {
+                capability: capability.into(),
+                reason: "it is not here".into(),
+            })
+        };
+        assert!(may_be_refused(Variant::Profile("tuned".into()), "machine"));
+        assert!(!may_be_refused(Variant::Profile("tuned".into()), "option"));
+        assert!(!may_be_refused(Variant::Profile("default".into()), "machine"));
+        assert!(may_be_refused(
+            Variant::Transport { value: "udp".into() },
+            "reliability"
+        ));
     }
 }

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use middlemark_contract::Refusal;
 use middlemark_runtime::{Channel, Options};
 use middlemark_sockets::{Buffered, Buffers, Family, Guard, Kind};
 use socket2::{SockAddr, Socket};
 
+use crate::congestion;
 use crate::tls::Tls;
-
-const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 pub(crate) struct Tcp {
     buffers: Buffers,
@@ -35,21 +33,14 @@ impl Tcp {
             tls,
         }
     }
-}
 
-/// Whether the kernel has the congestion control that the options name.
-pub(crate) fn accept_congestion_control(name: &str) -> Result<(), Refusal> {
-    let available = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
-    if name == "system" || available.split_whitespace().any(|one| one == name) {
-        return Ok(());
+    /// The same with the kernel's own congestion control, which has no part in what buffers hold.
+    pub(crate) fn with_usual_congestion_control(self) -> Tcp {
+        Tcp {
+            congestion_control: None,
+            ..self
+        }
     }
-    Err(Refusal {
-        capability: "option".into(),
-        reason: format!(
-            "tcp_congestion '{name}' is not among those that this kernel has: {}",
-            available.trim()
-        ),
-    })
 }
 
 /// How large the kernel lets a buffer grow that nobody sizes: the last of the three numbers (tcp(7)).
@@ -100,9 +91,7 @@ impl Family for Tcp {
 
     fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>> {
         let mut granted = self.buffers.granted(socket)?;
-        let name = socket.tcp_congestion()?;
-        let name = String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned();
-        granted.insert("tcp_congestion_granted".into(), name);
+        granted.insert("tcp_congestion_granted".into(), congestion::of(socket)?);
         granted.insert("tcp_nodelay_granted".into(), socket.tcp_nodelay()?.to_string());
         Ok(granted)
     }

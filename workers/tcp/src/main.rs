@@ -2,6 +2,7 @@
 //!
 //! It says what TCP can do and how its sockets are made; `middlemark-sockets` carries the messages.
 
+mod congestion;
 mod description;
 mod family;
 mod tls;
@@ -29,8 +30,9 @@ impl Middleware for Worker {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        family::accept_congestion_control(options.text("tcp_congestion"))?;
-        accept_queues(&Tcp::of(options, None), spec, &here(spec))
+        let family = Tcp::of(options, None).with_usual_congestion_control();
+        accept_queues(&family, spec, &here(spec))?;
+        congestion::accept(options.text("tcp_congestion"))
     }
 
     fn credentials(
