@@ -1,5 +1,6 @@
 """A campaign over a fleet: each block whole on one test-bed, whatever is lost on the way."""
 
+import json
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import psutil
 import pytest
 from distributed import Client, Future
 
-from fleets import MIDDLEMARK, TestFleet, connections, fleet, until
+from fleets import MIDDLEMARK, PATIENCE_S, PATIENT, TestFleet, connections, fleet, until
 from middlemark.campaign.campaign import resume_run, run_new
 from middlemark.campaign.fleet import testbed
 from middlemark.campaign.fleet.front import connected
@@ -23,6 +24,7 @@ from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from staged import placed, suite_text
 
+pytestmark = PATIENT
 Task = Callable[..., object]
 BLOCKS = suite_text(topology="[C1-1, C1-2]").replace("trials: 1", "trials: 4")
 
@@ -68,6 +70,31 @@ def test_a_killed_test_bed_loses_nothing_as_its_block_begins_anew(tmp_path: Path
     again = [record for record in records if WarningKind.ELSEWHERE in {each.kind for each in record.warnings}]
     assert {record.testbed for record in again} == {"one"}
     assert len({record.trial.block for record in again}) == 1
+
+
+def test_a_test_bed_that_hangs_loses_nothing_and_counts_for_nothing_when_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "10s")
+    with fleet(tmp_path, "one", "hung") as beds:
+
+        def hang() -> None:
+            until(lambda: beds.measures("hung"), "no block came to the test-bed")
+            beds.testbeds["hung"].send_signal(signal.SIGSTOP)
+
+        hanger = threading.Thread(target=hang)
+        hanger.start()
+        try:
+            records = measured(tmp_path, beds)
+            hanger.join()
+        finally:
+            beds.testbeds["hung"].send_signal(signal.SIGCONT)
+        assert beds.testbeds["hung"].wait(PATIENCE_S) == 0, "its scheduler knows it no more"
+    assert [record.outcome.kind for record in records] == ["valid"] * 8
+    again = [record for record in records if WarningKind.ELSEWHERE in {each.kind for each in record.warnings}]
+    assert again
+    assert {record.testbed for record in again} == {"one"}
+    assert [len(names) for names in names_by_block(records).values()] == [1] * 4
 
 
 def test_test_beds_that_go_while_their_block_is_fetched_end_no_campaign(
@@ -117,12 +144,12 @@ def test_a_front_may_leave_and_another_brings_in_what_was_measured_meanwhile(tmp
     run, options = tmp_path / "run", ("--json", "--fleet")
     with fleet(tmp_path, "one", "two") as beds:
         words = ("run", str(tmp_path / "suite.yaml"), "--out", str(run), "--detach", *options, beds.address)
-        left = subprocess.run((*MIDDLEMARK, *words), capture_output=True, text=True, timeout=100, check=True)
-        assert f"middlemark run --attach {run} --fleet" in left.stdout
+        left = subprocess.run((*MIDDLEMARK, *words), capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+        assert json.loads(left.stdout) == {"run": str(run), "blocks": 4}
         assert not list(RunFolder(run).stored_trials())
         until(lambda: len(list(tmp_path.glob("tmp-*/*/block.tar"))) == 4, "nobody measures without a front")
         back = (*MIDDLEMARK, "run", "--attach", str(run), *options, beds.address)
-        subprocess.run(back, capture_output=True, timeout=100, check=True)
+        subprocess.run(back, capture_output=True, timeout=PATIENCE_S, check=True)
         until(lambda: not list(tmp_path.glob("tmp-*/*/block.tar")), "a test-bed keeps what the front has")
     records = [each.read_record() for each in RunFolder(run).stored_trials()]
     assert [record.outcome.kind for record in records] == ["valid"] * 8
@@ -134,7 +161,8 @@ def test_what_a_lost_test_bed_had_measured_for_nobody_is_measured_anew(tmp_path:
     run = tmp_path / "run"
     with fleet(tmp_path, "doomed") as beds:
         words = ("run", str(tmp_path / "suite.yaml"), "--out", str(run), "--detach", "--fleet", beds.address)
-        subprocess.run((*MIDDLEMARK, *words), capture_output=True, timeout=100, check=True)
+        left = subprocess.run((*MIDDLEMARK, *words), capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+        assert f"middlemark run --attach {run} --fleet" in left.stdout
         until(lambda: any(tmp_path.glob("tmp-doomed/*/block.tar")), "nobody measures without a front")
         beds.testbeds["doomed"].kill()
         beds.testbeds["doomed"].wait()
@@ -148,7 +176,7 @@ def test_what_a_lost_test_bed_had_measured_for_nobody_is_measured_anew(tmp_path:
 def test_a_run_is_left_to_a_fleet_alone(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(BLOCKS)
     command = (*MIDDLEMARK, "run", str(tmp_path / "suite.yaml"), "--detach")
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (ended.returncode, "--fleet ADDRESS" in ended.stderr) == (2, True)
 
 
@@ -173,7 +201,7 @@ def test_a_scheduler_without_test_beds_says_how_one_joins(tmp_path: Path, monkey
 
 def test_where_no_scheduler_answers_it_says_so() -> None:
     command = (*MIDDLEMARK, "testbed", "join", "tcp://127.0.0.1:9")
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert ended.returncode == 3
     assert "tcp://127.0.0.1:9" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -3,6 +3,7 @@
 It loads nothing of Dask before one of them is used; `campaign.fleet` does the work.
 """
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -146,7 +147,7 @@ def _check_through(address: str | None, through: str | None) -> None:
         )
 
 
-def leave(path: Path, order: "Order", connect: "Connect | None") -> None:
+def leave(path: Path, order: "Order", connect: "Connect | None", *, as_json: bool) -> None:
     """Hands out all that is planned, and says how it is brought in."""
     from middlemark.errors import UsageError
 
@@ -156,6 +157,9 @@ def leave(path: Path, order: "Order", connect: "Connect | None") -> None:
     from middlemark.suite.yaml.quantity import plural
 
     n_blocks = detached.hand_out(path, order, connect)
+    if as_json:
+        say(json.dumps({"run": str(path), "blocks": n_blocks}))
+        return
     say(f"{plural(n_blocks, 'block')} handed out; bring them in with: middlemark run --attach {path} --fleet ADDRESS")
 
 

@@ -102,7 +102,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if dry_run:
         show_plan(order, as_json)
     elif detach:
-        leave(out or new_folder(order.name), order, connect)
+        leave(out or new_folder(order.name), order, connect, as_json=as_json)
     else:
         _run(out or new_folder(order.name), order, as_json, connect)
 
