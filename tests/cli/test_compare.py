@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from behaviour import Behaviour
 from middlemark.cli.main import app
-from middlemark.errors import UsageError
+from middlemark.errors import StoreError, UsageError
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Delivery
 from shared_runs import SharedRuns
@@ -94,6 +94,14 @@ def test_experiments_that_one_run_has_only_are_named(runs: SharedRuns, tmp_path:
     head = runs.copy(tmp_path / "head", suite(), {"udp": Behaviour()})
     answer = RUNNER.invoke(app, ["compare", str(base.path), str(head.path)])
     assert "only base has middleware=tcp" in answer.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["--by", "middleware"], ["other"]])
+def test_a_folder_that_is_not_there_is_told_before_anything_else(tmp_path: Path, words: list[str]) -> None:
+    ended = RUNNER.invoke(app, ["compare", str(tmp_path / "none"), *words])
+    assert isinstance(ended.exception, StoreError)
+    assert "none: the folder does not exist" in str(ended.exception)
+    assert "--by" not in str(ended.exception)
 
 
 def test_only_leaves_a_part_of_the_run(runs: SharedRuns) -> None:

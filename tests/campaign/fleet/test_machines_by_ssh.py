@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleets import fleet
+from fleets import PATIENT, fleet
 from middlemark.campaign.campaign import run_new
 from middlemark.campaign.fleet.front import connected
 from middlemark.errors import EnvironmentNotReady
@@ -21,6 +21,7 @@ from ssh_server import serving, sshd
 from staged import placed
 
 pytestmark = [
+    PATIENT,
     pytest.mark.worker,
     pytest.mark.skipif(sshd() is None, reason="there is no sshd: apt-get install openssh-server"),
     pytest.mark.skipif(os.geteuid() != 0, reason="sshd separates privileges as root only"),
@@ -69,7 +70,6 @@ def inventory(folder: Path, *names: str) -> str:
     return str(file)
 
 
-@pytest.mark.timeout(300)  # two servers, two test-beds that join, and two trials over SSH
 def test_each_test_bed_measures_on_machines_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, configurations: dict[str, Path]
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fleets import TestFleet, fleet, until
+from fleets import PATIENCE_S, PATIENT, TestFleet, fleet, until
 from middlemark.campaign.campaign import Campaign, run_new
 from middlemark.campaign.fleet.front import connected
 from middlemark.plan import Invalid, Trial, WarningKind
@@ -13,6 +13,7 @@ from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from staged import placed, suite_text
 
+pytestmark = PATIENT
 STOLEN = suite_text(more="disturbance: {steal: 1 %, repeats: 1}", fault="reports_steal", faulty="subscriber_0")
 
 
@@ -45,7 +46,7 @@ def test_a_disturbed_trial_of_a_test_bed_that_has_gone_stays_as_it_is(
             (trial,) = to_repeat(campaign)
             lost.append(str(campaign.run_folder.trial(trial.id).read_record().testbed))
             beds.testbeds[lost[0]].terminate()
-            beds.testbeds[lost[0]].wait(60)
+            beds.testbeds[lost[0]].wait(PATIENCE_S)
             return [trial]
 
         monkeypatch.setattr(Campaign, "_to_repeat", to_repeat_after_loss)
@@ -60,7 +61,7 @@ def test_a_block_whose_test_beds_have_all_gone_is_measured_by_one_that_joins_lat
         def replace() -> None:
             until(lambda: beds.measures("doomed"), "no block came to the test-bed")
             beds.testbeds["doomed"].kill()
-            beds.testbeds["doomed"].wait(60)
+            beds.testbeds["doomed"].wait(PATIENCE_S)
             beds.join("later")
 
         replacer = threading.Thread(target=replace)

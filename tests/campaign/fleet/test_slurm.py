@@ -6,8 +6,10 @@ from pathlib import Path
 
 from dask_jobqueue import SLURMCluster
 
-from fleets import PATIENCE_S, until
+from fleets import PATIENCE_S, PATIENT, until
 from middlemark.campaign.fleet import testbed
+
+pytestmark = PATIENT
 
 
 def test_the_job_that_dask_jobqueue_writes_is_a_test_bed(tmp_path: Path) -> None:
@@ -28,7 +30,7 @@ def test_the_job_that_dask_jobqueue_writes_is_a_test_bed(tmp_path: Path) -> None
         script.write_text(cluster.job_script())
         assert "#SBATCH --exclusive\n" in script.read_text()
         job = subprocess.Popen(("bash", script), cwd=tmp_path, stdout=output, stderr=output)
-        until(lambda: bool(cluster.scheduler.workers), log.read_text())
+        until(lambda: bool(cluster.scheduler.workers), "the job does not join")
         (worker,) = cluster.scheduler.workers.values()
         assert worker.resources == testbed.PLACE
         assert testbed.STATEMENT in worker.extra

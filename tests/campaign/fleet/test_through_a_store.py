@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from distributed import Client, Future
 
-from fleets import MIDDLEMARK, fleet, until
+from fleets import MIDDLEMARK, PATIENCE_S, PATIENT, fleet, until
 from middlemark.campaign import store
 from middlemark.campaign.campaign import run_new
 from middlemark.campaign.fleet import blocks, detached, testbed
@@ -18,6 +18,7 @@ from middlemark.results.run_folder import RunFolder
 from object_stores import URL, object_store
 from staged import placed, suite_text
 
+pytestmark = PATIENT
 Task = Callable[..., object]
 BLOCKS = suite_text(topology="[C1-1, C1-2]").replace("trials: 1", "trials: 2")
 NO_TEST_BED = "tcp://127.0.0.1:9"
@@ -108,7 +109,8 @@ def test_blocks_come_back_through_an_object_store(tmp_path: Path, monkeypatch: p
         for name, value in objects.environment.items():
             monkeypatch.setenv(name, value)
         with fleet(tmp_path, "one") as beds:
-            subprocess.run((*MIDDLEMARK, *words, "--fleet", beds.address), capture_output=True, timeout=100, check=True)
+            command = (*MIDDLEMARK, *words, "--fleet", beds.address)
+            subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=True)
             until(lambda: not objects.names(), "a block is left in the store")
         written, read = (set(objects.requests(method)) for method in ("PUT", "GET"))
     assert outcomes(tmp_path) == ["valid"] * 4

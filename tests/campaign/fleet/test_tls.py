@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fleets import MIDDLEMARK, fleet
+from fleets import MIDDLEMARK, PATIENCE_S, PATIENT, fleet
 from middlemark.campaign.campaign import run_new
 from middlemark.campaign.fleet.front import connected
 from middlemark.cli.measure.fleet import security
@@ -13,6 +13,7 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.results.run_folder import RunFolder
 from staged import placed, suite_text
 
+pytestmark = PATIENT
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
 
 
@@ -44,7 +45,7 @@ def test_a_fleet_measures_over_tls_and_refuses_strangers(tmp_path: Path) -> None
         run_new(tmp_path / "run", placed(suite_text()), None, lambda run: connected(beds.address, run, secured))
         stranger = subprocess.run(
             (*MIDDLEMARK, "testbed", "join", beds.address, *foreign),
-            capture_output=True, text=True, timeout=100, check=False,
+            capture_output=True, text=True, timeout=PATIENCE_S, check=False,
         )  # fmt: skip
         in_clear = beds.address.replace("tls://", "tcp://")
         with pytest.raises(EnvironmentNotReady, match="no scheduler answers"):

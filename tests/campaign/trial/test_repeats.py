@@ -1,6 +1,7 @@
 """A trial that the machine disturbed is tried again, at once and at the end of the campaign, and what is told of it."""
 
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -78,15 +79,16 @@ def test_a_campaign_that_is_resumed_before_its_last_attempts_makes_them(
 
 
 class Killer:
-    """Kills what keeps CPUs awake, just before the first attempt measures."""
+    """Kills what keeps CPUs awake, or busy, just before the first attempt measures."""
 
-    def __init__(self) -> None:
+    def __init__(self, keeps: str = "awake") -> None:
+        self.keeps = keeps
         self.killed: list[int] = []
 
     def observe(self, event: Event) -> None:
         if isinstance(event, StepReached) and event.step == "measuring" and not self.killed:
             listed = [entry for path in ledger_files() for entry in ledger.read(path)]
-            self.killed = [each.process.pid for each in listed if each.process and "awake" in str(each.what)]
+            self.killed = [each.process.pid for each in listed if each.process and self.keeps in str(each.what)]
             spinners = [psutil.Process(pid) for pid in self.killed]
             for spinner in spinners:
                 # In the idle class it would end only when nothing else wants its CPU.
@@ -123,6 +125,17 @@ def test_a_trial_whose_condition_ended_early_does_not_count(campaign: Callable[.
     assert isinstance(record.outcome, Invalid)
     assert {each.kind for each in record.outcome.reasons} == {InvalidKind.CONDITION}
     assert record.outcome.reasons[0].text.endswith("awake, ended before the trial did")
+
+
+@pytest.mark.skipif(shutil.which(cpus.PROGRAM) is None, reason="stress-ng is not installed")
+def test_a_trial_whose_cpu_load_ended_early_does_not_count(campaign: Callable[..., list[TrialRecord]]) -> None:
+    killer = Killer("busy")
+    suite = suite_text(more="conditions: [{cpu_load: 40 %}]\ndisturbance: {steal: 100 %, repeats: 0}")
+    (record,) = campaign(suite, killer)
+    assert killer.killed
+    assert isinstance(record.outcome, Invalid)
+    assert {each.kind for each in record.outcome.reasons} == {InvalidKind.CONDITION}
+    assert "busy to 40 %" in record.outcome.reasons[0].text
 
 
 def records(tmp_path: Path) -> list[TrialRecord]:

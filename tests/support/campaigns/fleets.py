@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
-PATIENCE_S = 60.0
+PATIENCE_S = 600.0
+"""Until a test gives up: a busy machine takes a minute for what an idle one does at once."""
+PATIENT = pytest.mark.timeout(2 * PATIENCE_S)
 MIDDLEMARK = (sys.executable, "-c", "from middlemark.cli.main import main; main()")
 
 
@@ -49,7 +52,12 @@ class TestFleet:
             command = (*MIDDLEMARK, "testbed", "join", self.address, "--name", name, *words, *self.options)
             environment = {**os.environ, **own, **variables}
             self.testbeds[name] = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
-        until(lambda: b"Registered to" in self.log(name).read_bytes(), self.log(name).read_text())
+        until(lambda: self._has_joined(name), f"{name} does not join")
+
+    def _has_joined(self, name: str) -> bool:
+        said = self.log(name).read_text()
+        assert self.testbeds[name].poll() is None, said
+        return "Registered to" in said
 
     def kill_at(self, address: str) -> str:
         """Kills the test-bed with this address; gives its name."""
@@ -75,6 +83,11 @@ class TestFleet:
         return any(self.place(name).glob("middlemark-block-*/run/trials/*/logs"))
 
 
+def _is_up(scheduler: subprocess.Popen[bytes], told: Path) -> bool:
+    assert scheduler.poll() is None, "the scheduler has ended"
+    return told.exists() and told.read_text().endswith("}")
+
+
 @contextmanager
 def fleet(folder: Path, *names: str, tls: tuple[str, ...] = ()) -> Iterator[TestFleet]:
     """A scheduler and test-beds of these names, which have joined it; with TLS where its files are named as options."""
@@ -88,7 +101,7 @@ def fleet(folder: Path, *names: str, tls: tuple[str, ...] = ()) -> Iterator[Test
     with log, subprocess.Popen((*command, *options, *protocol), stdout=log, stderr=log, env=environment) as scheduler:
         made = None
         try:
-            until(lambda: told.exists() and told.read_text().endswith("}"), "the scheduler does not come up")
+            until(lambda: _is_up(scheduler, told), "the scheduler does not come up")
             address = json.loads(told.read_text())["address"]
             made = TestFleet(folder, scheduler, address, tls)
             for name in names:
