@@ -178,7 +178,7 @@ class Campaign:
             self._remember(folder.read_record_of(planned.get(folder.id)))
 
     def _is_stored(self, trial: Trial) -> bool:
-        return is_there(self.run_folder.trial(trial.id).record_path)
+        return trial.id in self._outcomes or is_there(self.run_folder.trial(trial.id).record_path)
 
     def _remember(self, record: TrialRecord) -> None:
         self._outcomes[record.trial.id] = record.outcome.kind
