@@ -202,7 +202,7 @@ papers: setup ## write the documentation of published evaluations again; RUNS="F
 	$(BIN)/python setup/pages/papers.py $(RUNS)
 
 requirements: ## pin the Python requirements again (needs uv)
-	cd setup/requirements && for set in run dev sbom image; do \
+	cd setup/requirements && for set in run dev sbom image bench; do \
 		uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url $$set.in -o $$set.txt || exit 1; done
 
 sbom: setup $(STAMPS)/sbom-python ## bills of materials in CycloneDX, of the Python package and of each worker and observer: target/sbom

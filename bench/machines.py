@@ -3,7 +3,8 @@
     PYTHONPATH=src:tests/support python bench/machines.py [REPEATS]
 
 Every table is in Markdown, as `docs/background/method.md` has it; the simulation error is 0.5 points at the usual 2000
-repeats. The other methods are those of statsmodels (`pip install statsmodels`), without which their table is left out.
+repeats. The other methods are those of statsmodels, without which their table is left out:
+`pip install -r setup/requirements/bench.txt`, best in an environment of its own.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def errs(  # noqa: PLR0913, PLR0917 - what is drawn, and how it is judged
 def methods_table(pool: ProcessPoolExecutor, repeats: int) -> None:
     """The least and the most errors of each method over noises and how far machines are apart; and what it finds."""
     if find_spec("statsmodels") is None:
-        print("\nother methods: statsmodels is not installed: pip install statsmodels", flush=True)
+        print("\nother methods: no statsmodels: pip install -r setup/requirements/bench.txt", flush=True)
         return
     kinds = list(product(NOISES, APART))
     waiting = {
