@@ -122,8 +122,8 @@ class Roster:
         now_ns = time.monotonic_ns()
         if self._looked_ns is None or now_ns - self._looked_ns >= LOOK_S * 1e9:
             self._looked_ns = now_ns
-            found = await self._look(manifest)
-            self._fit = self._fit if found == self._fit else found
+            addresses = await self._look(manifest)
+            self._fit = self._fit if addresses == self._fit else addresses
         return self._fit
 
     async def _look(self, manifest: Manifest) -> frozenset[str]:
