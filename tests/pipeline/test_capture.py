@@ -94,17 +94,24 @@ workloads: {workload: imu, rate: 200 Hz, size: 2 kB}
 windows: {first_message: 20 s, warm_up: 100 ms, window: 500 ms, drain: 300 ms}
 disturbance: {steal: 100 %}
 """
+# Its layers one by one, and the outermost alone.
+PROTECTED = SECURED.replace("[{security: none}, {security: encrypted}]", "{security: encrypted}").replace(
+    "middlewares: tcp", "middlewares: {middleware: cyclonedds, options: {protection: [every_layer, rtps]}}"
+)
 Records = dict[tuple[Security, Observation | None], TrialRecord]
+
+
+def recorded(folder: Path, text: str) -> list[TrialRecord]:
+    suite = LoadedSuite(file="secured.yaml", text=text, suite=parse_suite(text, file="secured.yaml"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        run_new(folder / "run", order.order_suite(suite, [], None))
+    return [each.read_record() for each in RunFolder(folder / "run").stored_trials()]
 
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
-    folder = tmp_path_factory.mktemp("secured")
-    suite = LoadedSuite(file="secured.yaml", text=SECURED, suite=parse_suite(SECURED, file="secured.yaml"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        run_new(folder / "run", order.order_suite(suite, [], None))
-    read = (each.read_record() for each in RunFolder(folder / "run").stored_trials())
+    read = recorded(tmp_path_factory.mktemp("secured"), SECURED)
     return {(record.trial.experiment.conditions.security, record.trial.observation): record for record in read}
 
 
@@ -119,6 +126,17 @@ def test_the_marker_is_in_plain_frames_and_not_in_encrypted_ones(records: Record
     # At both links each; a header that TCP has cut in two is missed.
     assert (plain.capture.readable_headers or 0) >= plain.counts.publishers[0].sent
     assert encrypted.capture.readable_headers == 0
+
+
+@pytest.mark.skipif("cyclonedds" not in executables.workers(), reason="no worker of DDS Security is built")
+def test_no_layer_of_dds_security_is_needed_beside_the_outermost_to_hide_messages(tmp_path: Path) -> None:
+    captured = [record for record in recorded(tmp_path, PROTECTED) if record.capture is not None]
+    protected = {record.trial.experiment.options["protection"]: record for record in captured}
+    assert protected.keys() == {"every_layer", "rtps"}
+    for record in protected.values():
+        assert record.outcome == Valid(), record.outcome
+        assert record.capture is not None
+        assert record.capture.readable_headers == 0
 
 
 def test_the_handshake_is_told_apart_where_there_is_one(records: Records) -> None:

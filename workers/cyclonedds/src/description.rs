@@ -101,7 +101,11 @@ fn options() -> Vec<OptionDescription> {
     });
     choices
         .into_iter()
-        .chain([batching, middlemark_dds::wait_set::option()])
+        .chain([
+            batching,
+            middlemark_dds::security::option(),
+            middlemark_dds::wait_set::option(),
+        ])
         .chain(sizes)
         .collect()
 }

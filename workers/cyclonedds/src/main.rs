@@ -13,6 +13,7 @@ mod shim;
 use std::process::ExitCode;
 
 use middlemark_contract::{ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec};
+use middlemark_dds::security::{self as dds_security, Layers};
 use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
 
 struct CycloneDds;
@@ -28,12 +29,8 @@ impl Middleware for CycloneDds {
         reader::accept(spec.delivery, &spec.streams)
     }
 
-    fn credentials(
-        &self,
-        request: &CredentialsRequest,
-        _options: &Options,
-    ) -> Result<CredentialsSet, CredentialsError> {
-        Ok(middlemark_dds::security::credentials(request)?)
+    fn credentials(&self, request: &CredentialsRequest, options: &Options) -> Result<CredentialsSet, CredentialsError> {
+        Ok(dds_security::credentials(request, Layers::of(options))?)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -180,9 +180,7 @@ impl Session for Participant {
             "queue".into(),
             "max_samples at the reader; a reliable writer keeps what is unacknowledged up to WhcHigh".into(),
         );
-        if let Some(level) = self.security {
-            settings.insert("security".into(), dds_security::words(level));
-        }
+        dds_security::state(self.security, &mut settings);
         for (topic, reader) in &self.readers {
             settings.insert(format!("reader {topic}"), read_back(reader::entity(reader)));
         }

@@ -87,7 +87,7 @@ fn capabilities() -> Capabilities {
     }
 }
 
-fn choices() -> [OptionDescription; 7] {
+fn choices() -> [OptionDescription; 8] {
     [
         choice(
             "transport",
@@ -124,6 +124,7 @@ fn choices() -> [OptionDescription; 7] {
             "preallocated",
             "history_memory_policy of writers and readers; data sharing needs one of the first two.",
         ),
+        middlemark_dds::security::option(),
         middlemark_dds::wait_set::option(),
     ]
 }

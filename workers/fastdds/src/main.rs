@@ -17,6 +17,7 @@ mod writer;
 use std::process::ExitCode;
 
 use middlemark_contract::{ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec};
+use middlemark_dds::security::{self as dds_security, Layers};
 use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
 
 struct FastDds;
@@ -38,7 +39,7 @@ impl Middleware for FastDds {
 
     fn credentials(&self, request: &CredentialsRequest, options: &Options) -> Result<CredentialsSet, CredentialsError> {
         security::accept(request.level, options).map_err(CredentialsError::Refused)?;
-        Ok(middlemark_dds::security::credentials(request)?)
+        Ok(dds_security::credentials(request, Layers::of(options))?)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -237,9 +237,7 @@ impl Session for Participant {
 
     fn effective(&self) -> Effective {
         let mut settings: BTreeMap<_, _> = self.options.words();
-        if let Some(level) = self.security {
-            settings.insert("security".into(), dds_security::words(level));
-        }
+        dds_security::state(self.security, &mut settings);
         for (topic, reader) in &self.readers {
             settings.insert(format!("reader {topic}"), reader::policies(reader));
         }

@@ -6,12 +6,14 @@ use middlemark_contract::SecurityLevel;
 use serde::Serialize;
 
 use super::document::{self, Domains};
+use super::layers::Layers;
 
 /// What is done to messages, at each place where the standard lets it be chosen: `SIGN` proves by AES-GMAC who sent one,
-/// `ENCRYPT` keeps it secret by AES-GCM beside.
+/// `ENCRYPT` keeps it secret by AES-GCM beside, `NONE` leaves it as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 enum Protection {
+    None,
     Sign,
     Encrypt,
 }
@@ -65,27 +67,32 @@ struct TopicRule {
     data_protection_kind: Protection,
 }
 
-/// The document of a domain in which all is protected alike, as SROS 2 has it by default for `encrypted`.
-pub(super) fn render(domain: u16, level: SecurityLevel) -> Result<String, quick_xml::SeError> {
+/// The document of a domain in which all layers are protected alike, as SROS 2 has it by default for `encrypted`, or RTPS
+/// messages alone. Who may join, publish and subscribe is checked either way.
+pub(super) fn render(domain: u16, level: SecurityLevel, layers: Layers) -> Result<String, quick_xml::SeError> {
     let protection = Protection::of(level);
+    let (of_each, inner) = match layers {
+        Layers::Every => (true, protection),
+        Layers::Rtps => (false, Protection::None),
+    };
     document::render(&Governance {
         domain_access_rules: DomainAccessRules {
             domain_rule: DomainRule {
                 domains: Domains { id: domain },
                 allow_unauthenticated_participants: false,
                 enable_join_access_control: true,
-                discovery_protection_kind: protection,
-                liveliness_protection_kind: protection,
+                discovery_protection_kind: inner,
+                liveliness_protection_kind: inner,
                 rtps_protection_kind: protection,
                 topic_access_rules: TopicAccessRules {
                     topic_rule: TopicRule {
                         topic_expression: "*",
-                        enable_discovery_protection: true,
-                        enable_liveliness_protection: true,
+                        enable_discovery_protection: of_each,
+                        enable_liveliness_protection: of_each,
                         enable_read_access_control: true,
                         enable_write_access_control: true,
-                        metadata_protection_kind: protection,
-                        data_protection_kind: protection,
+                        metadata_protection_kind: inner,
+                        data_protection_kind: inner,
                     },
                 },
             },
@@ -99,7 +106,7 @@ mod tests {
 
     #[test]
     fn whoever_is_not_authenticated_stays_outside_and_all_is_encrypted() {
-        let text = render(7, SecurityLevel::Encrypted).unwrap();
+        let text = render(7, SecurityLevel::Encrypted, Layers::Every).unwrap();
         assert_eq!(
             text,
             concat!(
@@ -124,8 +131,26 @@ mod tests {
 
     #[test]
     fn authenticated_signs_wherever_encrypted_encrypts() {
-        let [signed, encrypted] = SecurityLevel::ALL.map(|level| render(7, level).unwrap());
-        assert_eq!(signed.replace(">SIGN<", ">ENCRYPT<"), encrypted);
-        assert!(!signed.contains("ENCRYPT"), "{signed}");
+        for layers in Layers::ALL {
+            let [signed, encrypted] = SecurityLevel::ALL.map(|level| render(7, level, layers).unwrap());
+            assert_eq!(signed.replace(">SIGN<", ">ENCRYPT<"), encrypted);
+            assert!(!signed.contains("ENCRYPT"), "{signed}");
+        }
+    }
+
+    #[test]
+    fn rtps_messages_alone_are_protected_once_and_strangers_stay_outside_all_the_same() {
+        let [every, rtps] = Layers::ALL.map(|layers| render(7, SecurityLevel::Encrypted, layers).unwrap());
+        assert_eq!(rtps.matches(">ENCRYPT<").count(), 1);
+        assert!(
+            rtps.contains("<rtps_protection_kind>ENCRYPT</rtps_protection_kind>"),
+            "{rtps}"
+        );
+        let checks = |text: &str| {
+            ["join_access", "read_access", "write_access"]
+                .map(|what| text.contains(&format!("<enable_{what}_control>true</enable_{what}_control>")))
+        };
+        assert_eq!((checks(&every), checks(&rtps)), ([true; 3], [true; 3]));
+        assert!(rtps.contains("<allow_unauthenticated_participants>false<"), "{rtps}");
     }
 }

@@ -6,6 +6,7 @@
 mod document;
 mod governance;
 mod grant;
+mod layers;
 mod permissions;
 mod properties;
 mod signature;
@@ -17,6 +18,7 @@ use middlemark_credentials::{Authority, validity};
 use middlemark_runtime::MiddlewareError;
 
 use grant::Grant;
+pub use layers::{Layers, option};
 pub use properties::{Properties, ShimProperty};
 
 /// The files of an application.
@@ -38,7 +40,7 @@ pub fn levels(handshake_untold: Option<&str>) -> Vec<SecurityDescription> {
     let described = |level| {
         let how = format!(
             "DDS Security: certificates (PKI-DH), signed permissions for the application's topics alone, {}.",
-            words(level)
+            words(level, Layers::Every)
         );
         SecurityDescription {
             handshake_untold: handshake_untold.map(str::to_owned),
@@ -48,17 +50,21 @@ pub fn levels(handshake_untold: Option<&str>) -> Vec<SecurityDescription> {
     SecurityLevel::ALL.map(described).into()
 }
 
-/// How messages are protected at a level, by what both libraries use where nothing else is configured.
-#[must_use]
-pub fn words(level: SecurityLevel) -> String {
+/// States how messages are protected at this level, among settings that have all options.
+pub fn state(level: Option<SecurityLevel>, settings: &mut BTreeMap<String, String>) {
+    if let Some(level) = level {
+        let layers = Layers::named(&settings[layers::PROTECTION]);
+        settings.insert("security".into(), words(level, layers));
+    }
+}
+
+/// How messages are protected, by what both libraries use where nothing else is configured.
+fn words(level: SecurityLevel, layers: Layers) -> String {
     let kind = match level {
         SecurityLevel::Authenticated => "SIGN",
         SecurityLevel::Encrypted => "ENCRYPT",
     };
-    format!(
-        "{kind} of discovery, liveliness, RTPS messages, submessages and payloads by {}",
-        cipher(level)
-    )
+    format!("{kind} of {} by {}", layers.words(), cipher(level))
 }
 
 fn cipher(level: SecurityLevel) -> &'static str {
@@ -72,12 +78,12 @@ fn cipher(level: SecurityLevel) -> &'static str {
 ///
 /// # Errors
 /// What could not be made or signed.
-pub fn credentials(request: &CredentialsRequest) -> Result<CredentialsSet, MiddlewareError> {
+pub fn credentials(request: &CredentialsRequest, layers: Layers) -> Result<CredentialsSet, MiddlewareError> {
     let identities = Authority::new("identities")?;
     let permissions = Authority::new("permissions")?;
     let domain = request.rendezvous.domain;
     let sign = |document: &str| signature::signed(document, &permissions.certificate(), &permissions.key());
-    let governance = sign(&governance::render(domain, request.level)?)?;
+    let governance = sign(&governance::render(domain, request.level, layers)?)?;
     let mut applications = BTreeMap::new();
     for application in &request.applications {
         let grant = Grant::of(application, request);
@@ -98,7 +104,7 @@ pub fn credentials(request: &CredentialsRequest) -> Result<CredentialsSet, Middl
         "plugins".into(),
         "DDS:Auth:PKI-DH, DDS:Access:Permissions, DDS:Crypto:AES-GCM-GMAC".into(),
     );
-    stated.insert("messages".into(), words(request.level));
+    stated.insert("messages".into(), words(request.level, layers));
     Ok(CredentialsSet {
         applications,
         services: Vec::new(),

@@ -38,7 +38,7 @@ fn request() -> CredentialsRequest {
 }
 
 fn made() -> CredentialsSet {
-    credentials(&request()).unwrap()
+    credentials(&request(), Layers::Every).unwrap()
 }
 
 /// The document that a file has, if the signature is the authority's.
@@ -144,7 +144,7 @@ fn every_application_has_a_key_of_its_own_and_no_authority_gives_its_key_away() 
 fn an_application_without_a_topic_in_a_role_has_no_rule_for_that_role() {
     let mut request = request();
     request.applications[1].endpoints.clear();
-    let set = credentials(&request).unwrap();
+    let set = credentials(&request, Layers::Every).unwrap();
     let rights = document(&set.applications["server"], PERMISSIONS);
     assert!(!rights.contains("publish") && !rights.contains("subscribe"), "{rights}");
 }
@@ -154,7 +154,7 @@ fn a_name_that_is_markup_stays_a_name() {
     let mut request = request();
     request.streams[1].name = "imu</topic><topic>*".into();
     request.applications[0].endpoints[1].stream = request.streams[1].name.clone();
-    let set = credentials(&request).unwrap();
+    let set = credentials(&request, Layers::Every).unwrap();
     let rights = document(&set.applications["client"], PERMISSIONS);
     assert!(rights.contains("imu&lt;/topic"), "{rights}");
     assert!(!rights.contains("<topic>*</topic>"), "{rights}");
@@ -163,7 +163,7 @@ fn a_name_that_is_markup_stays_a_name() {
 #[test]
 fn a_level_is_stated_with_its_algorithm() {
     let [authenticated, encrypted] = SecurityLevel::ALL.map(|level| {
-        let set = credentials(&CredentialsRequest { level, ..request() }).unwrap();
+        let set = credentials(&CredentialsRequest { level, ..request() }, Layers::Every).unwrap();
         set.stated["messages"].clone()
     });
     assert!(
@@ -173,5 +173,19 @@ fn a_level_is_stated_with_its_algorithm() {
     assert!(
         encrypted.starts_with("ENCRYPT") && encrypted.ends_with("AES256-GCM"),
         "{encrypted}"
+    );
+}
+
+#[test]
+fn the_layers_that_are_protected_are_stated_and_signed() {
+    let set = credentials(&request(), Layers::Rtps).unwrap();
+    let governance = document(&set.applications["client"], GOVERNANCE);
+    assert_eq!(governance.matches("NONE").count(), 4, "{governance}");
+    let mut settings = [("protection".to_owned(), "rtps".to_owned())].into();
+    state(Some(SecurityLevel::Encrypted), &mut settings);
+    assert_eq!(settings["security"], set.stated["messages"]);
+    assert!(
+        settings["security"].starts_with("ENCRYPT of RTPS messages"),
+        "{settings:?}"
     );
 }

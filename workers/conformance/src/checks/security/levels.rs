@@ -1,7 +1,7 @@
 //! For which levels of security a check is made, and under which options.
 
 use anyhow::{Context, Result};
-use middlemark_contract::SecurityDescription;
+use middlemark_contract::{OptionKind, OptionValue, SecurityDescription};
 
 use crate::case::{Answer, Case};
 use crate::checks::delivery::refused_as;
@@ -64,6 +64,33 @@ pub(super) fn with_services(case: &Case) -> Option<Case> {
     let mut needs = case.worker.description.services.iter();
     let need = needs.find(|need| !need.when.is_empty())?;
     Some(calling_for(case, need))
+}
+
+/// The option by which a worker lets it be chosen which layers of a message a level protects.
+const PROTECTION: &str = "protection";
+
+/// The profile `default` with each other value of that option, where the case is this profile and the worker has the option.
+pub(super) fn otherwise_protected(case: &Case) -> Vec<Case> {
+    if !matches!(&case.variant, Variant::Profile(name) if name == "default") {
+        return Vec::new();
+    }
+    let option = case.worker.description.options.iter();
+    let option = option.filter(|option| option.name == PROTECTION);
+    let values = option.flat_map(|option| match &option.kind {
+        OptionKind::Choice { choices } => {
+            let values = choices.iter().cloned().map(OptionValue::Text);
+            values.filter(|value| *value != option.default).collect()
+        }
+        _ => Vec::new(),
+    });
+    let changed = values.map(|value| Case {
+        variant: Variant::Changed {
+            profile: case.variant.profile().into(),
+            options: [(PROTECTION.into(), value)].into(),
+        },
+        ..case.clone()
+    });
+    changed.collect()
 }
 
 /// What a check found; a level that can't be had under these options is no finding.

@@ -17,7 +17,7 @@ use crate::case::{Answer, Case};
 use crate::checks::delivery::{overwriting, refused_as};
 use crate::checks::requests;
 use crate::checks::security::credentials::Credentials;
-use crate::checks::security::levels::{at_each_level, where_it_is_had, with_services};
+use crate::checks::security::levels::{at_each_level, otherwise_protected, where_it_is_had, with_services};
 use crate::checks::security::stranger::{Stranger, keep_out};
 use crate::place::Place;
 use crate::request::Request;
@@ -27,9 +27,13 @@ use crate::trial::Trial;
 /// Every message passes between applications with credentials, which state the level; nothing of those stays on disk.
 pub(crate) fn messages_pass(case: &Case) -> Result<Answer> {
     lacking_levels_are_refused(case)?;
-    at_each_level(case, |case, described| {
+    let pass = |case: &Case, described: &SecurityDescription| {
         passes(case, &Request::new(case).endpoints(2, 2), described.level)
-    })
+    };
+    for other in otherwise_protected(case) {
+        at_each_level(&other, pass).with_context(|| format!("with {:?}", other.variant.options()))?;
+    }
+    at_each_level(case, pass)
 }
 
 /// The same of a ping-pong, whose answers take a right of their own.
@@ -92,6 +96,9 @@ pub(crate) fn strangers_are_kept_out(case: &Case) -> Result<Answer> {
         return Ok(Answer::Lacks(reason));
     }
     let answer = at_each_level(case, keeps_out)?;
+    for other in otherwise_protected(case) {
+        at_each_level(&other, keeps_out).with_context(|| format!("with {:?}", other.variant.options()))?;
+    }
     match with_services(case) {
         Some(served) if answer == Answer::Passed => at_each_level(&served, |served, described| {
             where_it_is_had(keeps_out(served, described)).context("through the service")
