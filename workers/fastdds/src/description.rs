@@ -10,13 +10,10 @@ use middlemark_runtime::system_package;
 use crate::discovery::{DISCOVERIES, SERVER};
 use crate::profiles::profiles;
 use crate::quality::MEMORY_POLICIES;
-use crate::transport::TRANSPORTS;
+use crate::transport::{INTRAPROCESS, TRANSPORTS};
 
 /// What is tested; the library's own limit is the memory of its histories.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
-
-/// The levels of the option `intraprocess`, in the order of the library's enumeration.
-pub(crate) const INTRAPROCESS: [&str; 3] = ["off", "user_data_only", "full"];
 
 pub(crate) fn describe() -> Description {
     Description {

@@ -17,14 +17,13 @@ use middlemark_runtime::{
     Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
 };
 
-use crate::description::INTRAPROCESS;
 use crate::discovery::{Discovery, ShimPlaces};
 use crate::quality;
 use crate::reader::{self, Taking};
 use crate::security;
 use crate::shim::{self, ShimSession, ShimTransports, ShimType, ShimWriter};
 use crate::transport::semaphores;
-use crate::transport::{self, Transport};
+use crate::transport::{self, INTRAPROCESS, Transport};
 use crate::writer::Writer;
 
 pub(crate) struct Participant {

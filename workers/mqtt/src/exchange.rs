@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use middlemark_runtime::{PublishError, PublishMoved, PublisherMut, Receiver, Server};
 use rumqttc::QoS;
 
-use crate::link::Link;
-use crate::protocol::{Client, Delivered, Message, Properties};
+use crate::protocol::{Delivered, Message, Properties};
 
 /// Where the requests to a server go.
 pub(crate) fn requests_topic(requests: &str, server: u16) -> String {
@@ -36,14 +35,13 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    /// Takes a request on the connection's own thread.
-    pub(crate) fn serve(&self, received_ns: i64, request: &Delivered, link: &Link, client: &Client) {
+    /// Takes a request on the connection's own thread, from which `publish` sends the response.
+    pub(crate) fn serve(&self, received_ns: i64, request: &Delivered, publish: impl Fn(Message) + Send) {
         let Some(topic) = request.response_topic() else {
             return; // nobody asks so
         };
         let mut responding = Responding {
-            link,
-            client,
+            publish,
             level: self.level,
             topic,
             correlation_data: request.correlation_data(),
@@ -54,15 +52,14 @@ impl Serving {
 }
 
 /// The response to one request.
-struct Responding<'a> {
-    link: &'a Link,
-    client: &'a Client,
+struct Responding<'a, P> {
+    publish: P,
     level: QoS,
     topic: &'a str,
     correlation_data: Option<&'a [u8]>,
 }
 
-impl PublishMoved for Responding<'_> {
+impl<P: Fn(Message) + Send> PublishMoved for Responding<'_, P> {
     fn publish_moved(&mut self, payload: Vec<u8>) -> Result<(), PublishError> {
         let response = Message {
             topic: self.topic.to_owned(),
@@ -74,7 +71,7 @@ impl PublishMoved for Responding<'_> {
                 correlation_data: self.correlation_data.map(<[u8]>::to_vec),
             },
         };
-        self.link.publish_from_own_thread(self.client, response);
+        (self.publish)(response);
         Ok(())
     }
 }

@@ -174,7 +174,9 @@ impl Link {
         for taker in topics.get(message.topic()).iter().flat_map(|topic| &topic.takers) {
             match taker {
                 Taker::Subscriber(receiver) => receiver.receive_at(received_ns, message.payload()),
-                Taker::Server(serving) => serving.serve(received_ns, message, self, client),
+                Taker::Server(serving) => serving.serve(received_ns, message, |response| {
+                    self.publish_from_own_thread(client, response);
+                }),
                 Taker::Client(awaiting) => awaiting.take(received_ns, message),
             }
         }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use middlemark_runtime::{Channel, Matched, Receiver, clock};
 use socket2::{SockAddr, Socket};
 
-use crate::family::{Family, connect};
+use crate::connector::connect;
+use crate::family::Family;
 use crate::guard::{BothWays, Guard, GuardedConnection};
 use crate::receive::{Incoming, Loops, ReceiveLoop, Reception};
 

@@ -1,4 +1,4 @@
-//! One connection that messages are sent on: a bare socket, or one under a guard (`guard`).
+//! One connection that messages are sent on: a bare socket of some kind, or one under a guard (`guard`).
 //!
 //! One system call a message, from the application's own buffer. Who sends is `publisher`'s, or a server's (`receive`).
 
@@ -9,9 +9,28 @@ use std::time::Duration;
 use libc::{MSG_DONTWAIT, MSG_NOSIGNAL};
 use middlemark_contract::{Congestion, Qos};
 use middlemark_runtime::PublishError;
-use socket2::Socket;
+use socket2::{Socket, Type};
 
-use crate::family::Kind;
+/// How a socket keeps messages apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Without a connection; the kernel keeps the messages apart.
+    Datagram,
+    /// With a connection; the kernel keeps the messages apart.
+    Packet,
+    /// With a connection; messages have one size, by which both ends keep them apart.
+    Stream,
+}
+
+impl Kind {
+    pub(crate) fn socket_type(self) -> Type {
+        match self {
+            Kind::Datagram => Type::DGRAM,
+            Kind::Packet => Type::SEQPACKET,
+            Kind::Stream => Type::STREAM,
+        }
+    }
+}
 
 /// How messages are sent.
 #[derive(Debug, Clone, Copy)]

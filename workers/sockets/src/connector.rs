@@ -1,7 +1,7 @@
 //! Connects a publisher to its subscribers in the background, as soon as each is there, again and again.
 //!
 //! The publisher asks for a connection by the subscriber's index and picks it up when it has come; the session ends the
-//! thread. It sends nothing.
+//! thread. How one connection is made, clients use too. It sends nothing.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -9,6 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use socket2::{SockAddr, Socket};
+
+use crate::connection::Kind;
+use crate::family::Family;
+use crate::settings::queue;
 
 /// A subscriber that is not there yet is tried again after this: short against any first message, long against the
 /// microseconds that a refused attempt costs.
@@ -20,6 +26,22 @@ const FEW: usize = 4;
 
 /// A host that does not answer at all is given up for this attempt; a close never waits longer.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Connects a configured socket with buffers no larger than a queue, within `patience`.
+pub(crate) fn connect(
+    family: &dyn Family,
+    address: &SockAddr,
+    queue_bytes: u64,
+    patience: Duration,
+) -> io::Result<Arc<Socket>> {
+    family.accept_peer(address)?;
+    let socket = queue::open_bounded(family, address, queue_bytes)?;
+    match family.kind() {
+        Kind::Datagram => socket.connect(address)?,
+        Kind::Packet | Kind::Stream => socket.connect_timeout(address, patience)?,
+    }
+    Ok(Arc::new(socket))
+}
 
 /// How many connections all publishers of a session look for.
 #[derive(Clone, Default)]

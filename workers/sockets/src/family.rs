@@ -3,33 +3,38 @@
 //! The workers implement it; it opens nothing but a bare socket and knows neither publishers nor subscribers.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
 use middlemark_contract::{MessagePath, SecurityLevel};
 use middlemark_runtime::Channel;
-use socket2::{SockAddr, Socket, Type};
+use socket2::{SockAddr, Socket};
 
+use crate::connection::Kind;
 use crate::guard::Guard;
-use crate::settings::queue::{self, Buffered};
 
-/// How a socket keeps messages apart.
+/// How large the kernel lets the two buffers of a socket become, in its own count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Without a connection; the kernel keeps the messages apart.
-    Datagram,
-    /// With a connection; the kernel keeps the messages apart.
-    Packet,
-    /// With a connection; messages have one size, by which both ends keep them apart.
-    Stream,
+pub struct Buffered {
+    /// What is sent and not yet taken by the other end.
+    pub to_send: usize,
+    /// What has come and is not yet received; none where the sender's buffer alone counts.
+    pub to_receive: Option<usize>,
 }
 
-impl Kind {
-    pub(crate) fn socket_type(self) -> Type {
-        match self {
-            Kind::Datagram => Type::DGRAM,
-            Kind::Packet => Type::SEQPACKET,
-            Kind::Stream => Type::STREAM,
+impl Buffered {
+    /// Of both together.
+    pub(crate) fn whole(self) -> u64 {
+        self.to_send as u64 + self.to_receive.unwrap_or(0) as u64
+    }
+}
+
+impl fmt::Display for Buffered {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_receive {
+            Some(to_receive) => write!(formatter, "{} B to send and {to_receive} B to receive", self.to_send),
+            None => write!(formatter, "{} B to send", self.to_send),
         }
     }
 }
@@ -100,27 +105,4 @@ pub(crate) fn open(family: &dyn Family, like: &SockAddr) -> io::Result<Socket> {
     let socket = Socket::new(like.domain(), family.kind().socket_type(), None)?;
     family.configure(&socket)?;
     Ok(socket)
-}
-
-/// A socket as it was made by [`open`], with buffers no larger than a queue.
-pub(crate) fn open_bounded(family: &dyn Family, like: &SockAddr, queue_bytes: u64) -> io::Result<Socket> {
-    let socket = open(family, like)?;
-    queue::bound(family, &socket, queue_bytes)?;
-    Ok(socket)
-}
-
-/// Connects a configured socket with buffers no larger than a queue, within `patience`.
-pub(crate) fn connect(
-    family: &dyn Family,
-    address: &SockAddr,
-    queue_bytes: u64,
-    patience: std::time::Duration,
-) -> io::Result<Arc<Socket>> {
-    family.accept_peer(address)?;
-    let socket = open_bounded(family, address, queue_bytes)?;
-    match family.kind() {
-        Kind::Datagram => socket.connect(address)?,
-        Kind::Packet | Kind::Stream => socket.connect_timeout(address, patience)?,
-    }
-    Ok(Arc::new(socket))
 }

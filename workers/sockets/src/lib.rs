@@ -19,10 +19,11 @@ mod session;
 mod settings;
 mod tuning;
 
-pub use family::{Family, Kind};
+pub use connection::Kind;
+pub use family::{Buffered, Family};
 pub use guard::{BothWays, Guard, GuardedWriter};
 pub use receive::Incoming;
 pub use session::SocketSession;
-pub use settings::queue::{Buffered, accept_queues};
+pub use settings::queue::accept_queues;
 pub use settings::{Buffers, deliveries, kernel_release, shared_options};
 pub use tuning::{NO_ZERO_COPY, tuned};

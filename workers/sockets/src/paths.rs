@@ -7,7 +7,7 @@ use std::path::Path;
 
 use socket2::{SockAddr, Socket};
 
-use crate::family::Kind;
+use crate::connection::Kind;
 
 /// Removes a socket's path that a subscriber which was killed has left; one that is still bound is somebody's.
 pub(crate) fn remove_if_left(path: &Path, address: &SockAddr, kind: Kind) -> io::Result<()> {

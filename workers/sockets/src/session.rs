@@ -13,9 +13,9 @@ use middlemark_runtime::{Channel, Exchange, Matched, MiddlewareError, Publisher,
 use socket2::{SockAddr, Socket};
 
 use crate::client::Client;
-use crate::connection::{Connection, Sending};
-use crate::connector::{ConnectorThread, Missing, PATIENCE};
-use crate::family::{Family, Kind, connect, open, open_bounded};
+use crate::connection::{Connection, Kind, Sending};
+use crate::connector::{ConnectorThread, Missing, PATIENCE, connect};
+use crate::family::{Family, open};
 use crate::guard::GuardedConnection;
 use crate::paths::{remove_if_left, remove_if_there};
 use crate::publisher::SocketPublisher;
@@ -66,7 +66,7 @@ impl SocketSession {
     }
 
     fn bind(&mut self, address: &SockAddr, queue_bytes: u64) -> io::Result<Socket> {
-        let socket = open_bounded(&*self.family, address, queue_bytes)?;
+        let socket = queue::open_bounded(&*self.family, address, queue_bytes)?;
         if let Some(path) = address.as_pathname() {
             remove_if_left(path, address, self.family.kind())?;
             socket.bind(address)?;

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use middlemark_contract::{ApplicationSpec, MessagePath, PatternSpec, Qos, Refusal, Reliability, StreamSpec};
 use middlemark_runtime::Options;
 
-use crate::description::INTRAPROCESS;
-
 /// The values of the option `transport`, as shipped first.
 pub(crate) const TRANSPORTS: [&str; 4] = ["default", "udp", "shm", "data_sharing"];
+
+/// The levels of the option `intraprocess`, in the order of the library's enumeration.
+pub(crate) const INTRAPROCESS: [&str; 3] = ["off", "user_data_only", "full"];
 
 /// A value of the option `transport`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use middlemark_contract::Delivery;
 use middlemark_runtime::{Channel, Idle};
 
-use crate::family::Kind;
+use crate::connection::Kind;
 use crate::receive::framing::StreamReader;
 use crate::receive::incoming::Incoming;
 

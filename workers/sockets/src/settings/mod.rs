@@ -11,7 +11,7 @@ use middlemark_contract::{Deliveries, Delivery, DeliveryDescription, LackingDeli
 use middlemark_runtime::options::{Options, integer};
 use socket2::Socket;
 
-use queue::Buffered;
+use crate::family::Buffered;
 
 /// No larger buffer is requested.
 const LARGEST_BUFFER_BYTES: i64 = 1 << 30;

@@ -3,38 +3,13 @@
 //! The kernel counts a buffer in bytes of memory, its bookkeeping included, so that less payload fits into it than that. What
 //! sizes the options name is its parent's.
 
-use std::fmt;
 use std::io;
 
 use middlemark_contract::{ApplicationSpec, Refusal};
 use middlemark_runtime::Channel;
 use socket2::{SockAddr, Socket};
 
-use crate::family::{Family, open};
-
-/// How large the kernel lets the two buffers of a socket become, in its own count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Buffered {
-    /// What is sent and not yet taken by the other end.
-    pub to_send: usize,
-    /// What has come and is not yet received; none where the sender's buffer alone counts.
-    pub to_receive: Option<usize>,
-}
-
-impl Buffered {
-    fn whole(self) -> u64 {
-        self.to_send as u64 + self.to_receive.unwrap_or(0) as u64
-    }
-}
-
-impl fmt::Display for Buffered {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.to_receive {
-            Some(to_receive) => write!(formatter, "{} B to send and {to_receive} B to receive", self.to_send),
-            None => write!(formatter, "{} B to send", self.to_send),
-        }
-    }
-}
+use crate::family::{Buffered, Family, open};
 
 /// Makes a socket's buffers no larger than a queue of so many bytes; leaves them as they are where they are that already.
 /// Returns how large they may become, which is more where the kernel has no smaller ones.
@@ -64,6 +39,13 @@ pub(crate) fn bound(family: &dyn Family, socket: &Socket, queue_bytes: u64) -> i
         bytes => bytes,
     };
     Ok(Buffered { to_send, to_receive })
+}
+
+/// A configured socket of a family, neither bound nor connected, with buffers no larger than a queue.
+pub(crate) fn open_bounded(family: &dyn Family, like: &SockAddr, queue_bytes: u64) -> io::Result<Socket> {
+    let socket = open(family, like)?;
+    bound(family, &socket, queue_bytes)?;
+    Ok(socket)
 }
 
 /// The bytes that may wait on a channel, or on a connection of two channels.
