@@ -10,6 +10,7 @@ use middlemark_runtime::system_package;
 use crate::discovery::{DISCOVERIES, SERVER};
 use crate::profiles::profiles;
 use crate::quality::MEMORY_POLICIES;
+use crate::shim;
 use crate::transport::{INTRAPROCESS, TRANSPORTS};
 
 /// What is tested; the library's own limit is the memory of its histories.
@@ -76,7 +77,7 @@ fn capabilities() -> Capabilities {
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: true,
         same_process: true,
-        security: middlemark_dds::security::levels((env!("MIDDLEMARK_FASTDDS_LIBRARY") == "fastdds").then_some(
+        security: middlemark_dds::security::levels(shim::is_version_3().then_some(
             "Version 3 tells of participants by another listener in each of its releases, and this worker has none of them.",
         )),
         lacking_security: vec![],
@@ -90,7 +91,7 @@ fn choices() -> [OptionDescription; 8] {
             "transport",
             &TRANSPORTS,
             "default",
-            "The built-in transports on the trial's interface, which on one host send best effort over both shared memory and UDP, or one of them alone; data_sharing needs messages of a fixed size.",
+            "The built-in transports on the trial's interface, which in version 2 send best effort on one host over both shared memory and UDP, or one of them alone; data_sharing needs messages of a fixed size.",
         ),
         boolean(
             "zero_copy",

@@ -6,6 +6,11 @@ use middlemark_dds::exchange::Guid;
 use middlemark_dds::security::ShimProperty;
 use middlemark_dds::{Counterparts, OnLent, OnMessage, Policies, Reason, ShimReader, ShimWaitSet};
 
+/// Whether the library that it is compiled against is of version 3, which has another name.
+pub(crate) fn is_version_3() -> bool {
+    env!("MIDDLEMARK_FASTDDS_LIBRARY") == "fastdds"
+}
+
 /// `mm_place`.
 #[repr(C)]
 pub(crate) struct ShimPlace {

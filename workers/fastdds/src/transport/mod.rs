@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use middlemark_contract::{ApplicationSpec, MessagePath, PatternSpec, Qos, Refusal, Reliability, StreamSpec};
 use middlemark_runtime::Options;
 
+use crate::shim;
+
 /// The values of the option `transport`, as shipped first.
 pub(crate) const TRANSPORTS: [&str; 4] = ["default", "udp", "shm", "data_sharing"];
 
@@ -56,8 +58,8 @@ impl Transport {
     }
 
     /// The paths of an application's messages. With data sharing UDP is there for discovery alone, and messages lie in shared
-    /// memory even where a call hands them over. As shipped a best-effort writer sends each message to a reader of its host
-    /// twice, over shared memory and over UDP, as was seen with 2.9.1 by the bytes on the interface.
+    /// memory even where a call hands them over. As shipped a best-effort writer of version 2 sends each message to a reader of
+    /// its host twice, over shared memory and over UDP, as was seen with 2.9.1 by the bytes on the interface; 3.1.2 does not.
     pub(crate) fn paths(self, spec: &ApplicationSpec, options: &Options) -> Vec<MessagePath> {
         let within_host = match self {
             Transport::Udp => MessagePath::Network,
@@ -72,11 +74,16 @@ impl Transport {
             if is_plain && self.data_sharing() > 0 && reach.within_application {
                 paths.insert(MessagePath::SharedMemory);
             }
-            if self == Transport::Default && is_best_effort && !is_plain && reach.within_host {
+            if self.sends_twice() && is_best_effort && !is_plain && reach.within_host {
                 paths.insert(MessagePath::Network);
             }
         }
         Vec::from_iter(paths)
+    }
+
+    /// Whether best effort takes both ways within a host.
+    fn sends_twice(self) -> bool {
+        self == Transport::Default && !shim::is_version_3()
     }
 
     pub(crate) fn words(self, plain: bool) -> &'static str {
@@ -85,7 +92,10 @@ impl Transport {
             Transport::SharedMemory => "shared memory",
             Transport::DataSharing => "data sharing (discovery over shared memory and udp)",
             Transport::Default if plain => "built-in: data sharing on one host, udp between hosts",
-            Transport::Default => "built-in: shared memory on one host, best effort over udp too; udp between hosts",
+            Transport::Default if self.sends_twice() => {
+                "built-in: shared memory on one host, best effort over udp too; udp between hosts"
+            }
+            Transport::Default => "built-in: shared memory on one host, udp between hosts",
         }
     }
 }
@@ -190,12 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn as_shipped_best_effort_takes_two_paths_on_one_host_and_every_other_stream_one() {
+    fn as_shipped_best_effort_of_version_2_takes_two_paths_on_one_host_and_every_other_stream_one() {
         use MessagePath::{Network, Process, SharedMemory};
         use Reliability::{BestEffort, Reliable};
         let lent = [("zero_copy", OptionValue::Boolean(true))];
         let udp = [("transport", OptionValue::Text("udp".into()))];
-        assert_eq!(paths("b", 1, BestEffort, &[]), [Network, SharedMemory]);
+        let of_version_2: &[_] = if shim::is_version_3() { &[] } else { &[Network] };
+        assert_eq!(paths("b", 1, BestEffort, &[]), [of_version_2, &[SharedMemory]].concat());
         assert_eq!(paths("b", 1, Reliable, &[]), [SharedMemory]);
         assert_eq!(paths("b", 2, BestEffort, &[]), [Network]);
         assert_eq!(paths("b", 1, BestEffort, &lent), [SharedMemory]);
