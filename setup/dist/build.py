@@ -125,11 +125,14 @@ def packages(program: Program, root: Path = Path("/")) -> list[str]:
 
 
 def package_of(library: str, root: Path) -> str:
-    """The package that holds a library in a Debian root; nothing where none does, or this is no Debian."""
+    """The package that has a library of this processor in a Debian root; nothing where none has, or this is no Debian.
+
+    Packages for cross-building have libraries of the same names.
+    """
     state = root / "var/lib/dpkg"
     if not state.is_dir():
         return ""
-    search = ["dpkg-query", f"--admindir={state}", "--search", f"*/{library}"]
+    search = ["dpkg-query", f"--admindir={state}", "--search", f"*/lib/{MACHINE}-linux-gnu/{library}"]
     found = subprocess.run(search, capture_output=True, text=True, check=False)
     return found.stdout.partition(":")[0] if found.returncode == 0 else ""
 

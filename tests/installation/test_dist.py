@@ -92,6 +92,19 @@ def test_a_library_is_of_the_package_that_holds_it() -> None:
     assert dist.package_of("libnothing.so.0", Path("/")) == ""
 
 
+def test_a_library_for_another_processor_is_of_no_package(tmp_path: Path) -> None:
+    info = tmp_path / "var/lib/dpkg/info"
+    info.mkdir(parents=True)
+    described = (
+        "Status: install ok installed\nMaintainer: X <x@x.invalid>\nArchitecture: all\nVersion: 1\nDescription: x\n"
+    )
+    with (info.parent / "status").open("w") as status:
+        for package, folder in (("a-cross", "/usr/other-linux-gnu/lib"), ("toy", f"/usr/lib/{dist.MACHINE}-linux-gnu")):
+            (info / f"{package}.list").write_text(f"{folder}/libtoy.so.1\n")
+            status.write(f"Package: {package}\n{described}\n")
+    assert dist.package_of("libtoy.so.1", tmp_path) == "toy"
+
+
 def test_a_root_without_packages_names_none(tmp_path: Path) -> None:
     assert dist.package_of("libc.so.6", tmp_path) == ""
 
