@@ -1448,6 +1448,8 @@ class Capabilities(BaseModel):
     """Durabilities that may be requested."""
     histories: list[HistoryKind]
     """Which messages it can keep for a slow receiver."""
+    lacking_pause: str | None = None
+    """Why an application that is paused and resumed (SIGSTOP, SIGCONT) takes no more part; none where it goes on."""
     lacking_security: list[LackingSecurity] | None = None
     """The other levels, each with the reason why it can't be had; empty where the worker doesn't say."""
     largest_message_bytes: Annotated[int, Field(ge=0)]

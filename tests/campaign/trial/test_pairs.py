@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import SuiteError
-from middlemark.plan import NoCommunication, NotApplicable, Valid
+from middlemark.plan import NoCommunication, NotApplicable, Outcome, Valid
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from staged import install_fake_worker, placed, suite_text
@@ -90,3 +90,24 @@ def test_a_pair_of_which_one_is_not_installed_is_left_out_with_the_reason() -> N
     pair = "middlewares: [{publishers: fake, subscribers: toydds}, "
     ordered = placed(suite_text().replace("middlewares: [", pair))
     assert ordered.left_out == {"fake_to_toydds": "toydds: not installed"}
+
+
+@pytest.mark.parametrize(
+    ("target", "outcome"),
+    [
+        ("publisher_0", Valid()),
+        (
+            "subscriber_0",
+            NotApplicable(capability="faults", reason="subscriber_0 can't be paused and resumed: its loop ends"),
+        ),
+    ],
+)
+def test_who_takes_no_more_part_after_a_pause_is_not_paused_and_the_other_is(
+    campaign: Campaign, twin: Path, target: str, outcome: Outcome
+) -> None:
+    module = twin / "fake_protocol.py"
+    lacking = '"lacking_pause": "its loop ends", "between_hosts": False,'
+    module.write_text(module.read_text().replace('"between_hosts": False,', lacking))
+    events = f"[{{at: 50 ms, do: pause, of: {target}}}, {{at: 100 ms, do: resume, of: {target}}}]"
+    (record,) = campaign(paired(more=f"conditions: {{faults: {{timeline: t, events: {events}}}}}"))
+    assert record.outcome == outcome

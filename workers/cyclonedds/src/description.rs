@@ -67,6 +67,7 @@ fn capabilities() -> Capabilities {
             "Participants authenticate each other within discovery, and no status of DDS tells of its steps.",
         )),
         lacking_security: vec![],
+        lacking_pause: None,
         between_hosts: true,
     }
 }

@@ -81,6 +81,7 @@ fn capabilities() -> Capabilities {
             "Version 3 tells of participants by another listener in each of its releases, and this worker has none of them.",
         )),
         lacking_security: vec![],
+        lacking_pause: None,
         between_hosts: true,
     }
 }

@@ -67,6 +67,7 @@ fn capabilities() -> Capabilities {
             SecurityLevel::Encrypted,
             "nothing leaves the machine: messages lie in memory that other users can't open, and iceoryx2 encrypts none of it",
         )],
+        lacking_pause: None,
         between_hosts: false,
     }
 }

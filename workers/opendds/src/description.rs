@@ -66,6 +66,7 @@ fn capabilities() -> Capabilities {
         lacking_security: LackingSecurity::of_all(
             "OpenDDS has DDS Security only where it was built with it (`security=1`, on Xerces-C and OpenSSL), which this worker does not use",
         ),
+        lacking_pause: None,
         between_hosts: true,
     }
 }

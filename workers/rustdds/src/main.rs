@@ -3,7 +3,6 @@
 //! It measures nothing itself: the runtime calls it. `docs/middlewares/rustdds.md` tells its settings and traps.
 
 mod description;
-mod interruption;
 mod limits;
 mod message;
 mod policies;

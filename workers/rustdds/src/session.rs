@@ -17,7 +17,6 @@ use rustdds::{
 };
 
 use crate::description;
-use crate::interruption;
 use crate::message::Octets;
 use crate::policies;
 use crate::reader;
@@ -146,7 +145,6 @@ impl Session for Participant {
 
     fn effective(&self) -> Effective {
         let mut settings = self.options.clone();
-        settings.insert("interrupted_waits".into(), interruption::WORDS.into());
         for endpoint in &self.endpoints {
             let kind = if endpoint.role == Role::Publisher {
                 "writer"

@@ -49,6 +49,7 @@ pub(crate) fn describe() -> Description {
                 SecurityLevel::Encrypted,
                 "nothing leaves the machine: messages lie in memory that other users can't open, and only root could read them there",
             )],
+            lacking_pause: None,
             between_hosts: false,
         },
         protocols: vec![],

@@ -48,6 +48,7 @@ pub(crate) fn describe() -> Description {
             lacking_security: LackingSecurity::of_all(
                 "its messages are those of a known answer, in memory of its user alone: there is nothing to protect",
             ),
+            lacking_pause: None,
             between_hosts: false,
         },
         protocols: vec![],

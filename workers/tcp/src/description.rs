@@ -52,6 +52,7 @@ pub(crate) fn describe() -> Description {
                 SecurityLevel::Authenticated,
                 "TLS as rustls has it knows no cipher suite without encryption",
             )],
+            lacking_pause: None,
             between_hosts: true,
         },
         protocols: vec![],

@@ -47,6 +47,7 @@ pub(crate) fn describe() -> Description {
             lacking_security: LackingSecurity::of_all(
                 "UDP has neither form: nobody says who sends a datagram, and DTLS is not part of this worker",
             ),
+            lacking_pause: None,
             between_hosts: true,
         },
         protocols: vec![],

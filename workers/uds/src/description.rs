@@ -50,6 +50,7 @@ pub(crate) fn describe() -> Description {
                 SecurityLevel::Encrypted,
                 "nothing leaves the machine: the kernel hands messages from process to process, and only root could read them on their way",
             )],
+            lacking_pause: None,
             between_hosts: false,
         },
         protocols: vec![],

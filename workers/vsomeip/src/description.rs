@@ -90,6 +90,7 @@ fn capabilities() -> Capabilities {
             SecurityLevel::Encrypted,
             "vSomeIP has no encryption: SOME/IP's messages pass in clear",
         )],
+        lacking_pause: None,
         between_hosts: true,
     }
 }

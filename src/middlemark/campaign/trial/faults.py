@@ -12,9 +12,10 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import assert_never
 
+from middlemark.campaign.order import TrialWorkers
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.processes import TrialProcesses
-from middlemark.plan import PlannedFault
+from middlemark.plan import Experiment, NotApplicable, PlannedFault
 from middlemark.results.record import HappenedFault
 from middlemark.suite import Action
 from middlemark.testbed.testbed import Testbed
@@ -22,6 +23,16 @@ from middlemark.worker import contract
 
 # A worker that was told to stop ends by itself within 5 s.
 STOPPING_NS = 6_000_000_000
+
+
+def check_pauses(experiment: Experiment, workers: TrialWorkers) -> None:
+    """Over where an application would be resumed that takes no more part then, as its worker says."""
+    resumed = {event.target for event in experiment.timeline if event.action is Action.RESUME}
+    for application in experiment.applications:
+        lacking = workers.of(application).description.capabilities.lacking_pause
+        if lacking and application.name in resumed:
+            reason = f"{application.name} can't be paused and resumed: {lacking}"
+            raise TrialOver(NotApplicable(capability="faults", reason=reason))
 
 
 class Faults:

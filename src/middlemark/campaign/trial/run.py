@@ -19,6 +19,7 @@ from middlemark.campaign.order import CampaignResources
 from middlemark.campaign.trial import link_check, record, samples
 from middlemark.campaign.trial.environment import check_space, clock_agreement, enter_prepared, under_load
 from middlemark.campaign.trial.events import TrialOver
+from middlemark.campaign.trial.faults import check_pauses
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.campaign.trial.record import FinishedTrial
@@ -68,6 +69,7 @@ def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, s
     _check_pair(trial.experiment)
     for worker in workers.distinct:
         check_security(trial, worker.description)
+    check_pauses(trial.experiment, workers)
     with _not_applicable_where_lacking():
         environment = enter_prepared(trial, resources, stack)
     specs = process_specs(trial, environment)

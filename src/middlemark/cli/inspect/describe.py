@@ -96,6 +96,7 @@ def _facts(description: "Description") -> "Table":
         "matching": _matching(can.matching),
         "zero copy": "yes" if can.zero_copy else "no",
         "one process": "yes" if can.same_process else "no",
+        "pause": f"no: {can.lacking_pause}" if can.lacking_pause else "yes",
         "services": ", ".join(need.service for need in description.services) or "none",
     }
     return _table(("", ""), list(rows.items()))

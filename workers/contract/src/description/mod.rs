@@ -109,6 +109,9 @@ pub struct Capabilities {
     /// The other levels, each with the reason why it can't be had; empty where the worker doesn't say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacking_security: Vec<LackingSecurity>,
+    /// Why an application that is paused and resumed (SIGSTOP, SIGCONT) takes no more part; none where it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacking_pause: Option<String>,
     /// Whether applications on different hosts can reach each other.
     pub between_hosts: bool,
 }

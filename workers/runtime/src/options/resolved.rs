@@ -197,6 +197,7 @@ mod tests {
             same_process: true,
             security: vec![],
             lacking_security: vec![],
+            lacking_pause: None,
             between_hosts: true,
         }
     }

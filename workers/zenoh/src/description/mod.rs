@@ -74,6 +74,7 @@ fn capabilities() -> Capabilities {
         same_process: true,
         security: security(),
         lacking_security: Vec::new(),
+        lacking_pause: None,
         between_hosts: true,
     }
 }

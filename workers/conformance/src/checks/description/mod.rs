@@ -107,6 +107,13 @@ fn capabilities(capabilities: &Capabilities) -> Result<()> {
         !matching.text().trim().is_empty(),
         "matching: how, or why not, is not told"
     );
+    ensure!(
+        capabilities
+            .lacking_pause
+            .as_ref()
+            .is_none_or(|reason| !reason.trim().is_empty()),
+        "it takes no more part after a pause, without a reason"
+    );
     deliveries(&capabilities.deliveries)
 }
 

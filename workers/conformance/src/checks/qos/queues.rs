@@ -28,7 +28,7 @@ const DEPTH: u32 = 8;
 
 /// With `block` everything that was accepted arrives, though the subscriber slept for less than the patience.
 pub(crate) fn block_loses_nothing(case: &Case) -> Result<Answer> {
-    if let Some(lacks) = without(case, Congestion::Block) {
+    if let Some(lacks) = without(case, Congestion::Block).or_else(|| without_pause(case)) {
         return Ok(lacks);
     }
     at_another_instant(|| {
@@ -73,6 +73,9 @@ pub(crate) fn keep_last_keeps_the_newest(case: &Case) -> Result<Answer> {
     let offered = &case.worker.description.capabilities.histories;
     if !offered.contains(&HistoryKind::KeepLast) {
         return Ok(Answer::Lacks("KeepLast is not among its capabilities".into()));
+    }
+    if let Some(lacks) = without_pause(case) {
+        return Ok(lacks);
     }
     at_another_instant(|| {
         let place = Place::claim()?;
@@ -146,4 +149,10 @@ fn publish_asleep(trial: &mut Trial<'_>) -> Result<Vec<PublisherCounts>> {
 fn without(case: &Case, congestion: Congestion) -> Option<Answer> {
     let offered = case.worker.description.capabilities.congestion.contains(&congestion);
     (!offered).then(|| Answer::Lacks(format!("{congestion:?} is not among its capabilities")))
+}
+
+/// A subscriber that takes no more part once it sleeps gets nothing by which this could be judged.
+fn without_pause(case: &Case) -> Option<Answer> {
+    let reason = case.worker.description.capabilities.lacking_pause.as_ref()?;
+    Some(Answer::Lacks(format!("its subscriber can't be paused: {reason}")))
 }

@@ -39,6 +39,7 @@ fn capabilities() -> Capabilities {
         same_process: true,
         security: vec![],
         lacking_security: vec![],
+        lacking_pause: None,
         between_hosts: true,
     }
 }
