@@ -13,6 +13,7 @@ mod shim;
 use std::process::ExitCode;
 
 use middlemark_contract::{ApplicationSpec, CredentialsRequest, CredentialsSet, Description, Refusal, ServiceSpec};
+use middlemark_dds::DdsSession;
 use middlemark_dds::security::{self as dds_security, Layers};
 use middlemark_runtime::{Context, CredentialsError, Middleware, MiddlewareError, Options, Service, Session};
 
@@ -34,7 +35,7 @@ impl Middleware for CycloneDds {
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
-        Ok(Box::new(session::Participant::open(context)?))
+        Ok(Box::new(DdsSession(session::Participant::open(context)?)))
     }
 
     fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {

@@ -9,15 +9,12 @@ use std::ptr;
 use middlemark_contract::{
     ApplicationSpec, Congestion, Delivery, Effective, History, MessagePath, PatternSpec, Reach, Role, SecurityLevel,
 };
-use middlemark_dds::exchange::{self, Awaiting, Guid, Serving};
+use middlemark_dds::exchange::Guid;
 use middlemark_dds::security::{self as dds_security, Properties};
 use middlemark_dds::{
     Counterparts, Matches, Peers, Policies, Reader, ShimError, Taker, WaitSet, checked, sequence_type, wait_set,
 };
-use middlemark_runtime::{
-    Channel, Context, Exchange, Matched, MiddlewareError, Options, Publish, PublishError, Publisher, Receiver, Server,
-    Session,
-};
+use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Options, Publish, PublishError};
 
 use crate::configuration;
 use crate::reader;
@@ -101,7 +98,9 @@ impl Participant {
     }
 }
 
-impl Participant {
+impl middlemark_dds::Participant for Participant {
+    type Writer = Writer;
+
     fn reader(&mut self, channel: &Channel, taker: Taker) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
@@ -141,36 +140,9 @@ impl Participant {
             is_batching,
         })
     }
-}
 
-impl Session for Participant {
-    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
-        self.reader(channel, Taker::Subscriber(receiver))
-    }
-
-    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
-        let writer = self.writer(channel, Some(matched))?;
-        Ok(Publisher::Copying(Box::new(writer)))
-    }
-
-    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
-        let [requests, responses] = exchange::channels(exchange);
-        let writer = self.writer(&responses, None)?;
-        let serving = Serving::new(server, Box::new(writer), &responses);
-        self.reader(&requests, Taker::Server(serving))
-    }
-
-    fn client(
-        &mut self,
-        exchange: &Exchange<'_>,
-        responses: Receiver,
-        found: Matched,
-    ) -> Result<Publisher, MiddlewareError> {
-        let [requests, answers] = exchange::channels(exchange);
-        let writer = self.writer(&requests, Some(found))?;
-        let guid = writer.guid()?;
-        self.reader(&answers, Taker::Client(Awaiting { guid, responses }))?;
-        Ok(exchange::requests(Box::new(writer), guid, &requests))
+    fn guid(writer: &Writer) -> Result<Guid, MiddlewareError> {
+        Ok(writer.guid()?)
     }
 
     fn effective(&self) -> Effective {
@@ -223,7 +195,7 @@ impl Session for Participant {
         told.collect()
     }
 
-    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+    fn close(self) -> Result<(), MiddlewareError> {
         let waited = self.wait_set.map_or(Ok(()), WaitSet::close);
         let ended: Vec<_> = self.readers.into_iter().map(|(_, reader)| reader.close()).collect();
         // SAFETY: the domain was opened by this session, and no thread of the worker uses it any more.
@@ -260,7 +232,7 @@ fn batched(spec: &ApplicationSpec, options: &Options) -> BTreeSet<String> {
         .collect()
 }
 
-struct Writer {
+pub(crate) struct Writer {
     entity: i32,
     congestion: Congestion,
     is_batching: bool,

@@ -14,8 +14,8 @@ use middlemark_runtime::{
 /// A writer's GUID.
 pub type Guid = [u8; 16];
 
-/// A GUID and the number of a sample.
-const IDENTITY_BYTES: usize = size_of::<Guid>() + size_of::<i64>();
+/// What stands before each request and response: a GUID and the number of a sample.
+pub const IDENTITY_BYTES: usize = size_of::<Guid>() + size_of::<i64>();
 
 /// The topics of a server's requests and of its responses, given the stream's topic.
 #[must_use]

@@ -9,12 +9,12 @@ mod policies;
 mod reader;
 mod session;
 mod status;
-mod wake;
 mod writer;
 
 use std::process::ExitCode;
 
 use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
+use middlemark_dds::DdsSession;
 use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
 
 struct RustDds;
@@ -31,7 +31,7 @@ impl Middleware for RustDds {
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
         log_to_standard_error();
-        Ok(Box::new(session::Participant::open(context)?))
+        Ok(Box::new(DdsSession(session::Participant::open(context)?)))
     }
 
     fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {

@@ -10,19 +10,15 @@ use rustdds::{Duration, QosPolicies, QosPolicyBuilder};
 /// No limit of samples, to the library.
 const UNLIMITED: i32 = -1;
 
-/// A reader keeps so much at least. Beyond its limit the library removes the oldest, which it has acknowledged, although
-/// nobody took them yet: with no more room than a writer may have under way, a busy machine lost 57 messages of 1500.
-const READER_BYTES: u64 = 16 << 20;
-
 /// The policies of a writer of messages of this size.
 pub(crate) fn of_writer(qos: Qos, size_bytes: usize) -> Policies {
     Policies::of(qos, size_bytes, UNLIMITED)
 }
 
-/// The policies of a reader of messages of this size.
+/// The policies of a reader of messages of this size. Beyond its limit the library removes the oldest, which it has
+/// acknowledged, although nobody took them yet.
 pub(crate) fn of_reader(qos: Qos, size_bytes: usize) -> Policies {
-    let queue_bytes = qos.queue_bytes.max(READER_BYTES);
-    Policies::of(Qos { queue_bytes, ..qos }, size_bytes, UNLIMITED)
+    Policies::of_early_acknowledging_reader(qos, size_bytes, UNLIMITED)
 }
 
 /// Policies in the library's types.
@@ -92,16 +88,5 @@ mod tests {
             };
             assert_eq!(words(&qos(&policies)), expected.words());
         }
-    }
-
-    #[test]
-    fn a_reader_has_more_room_than_a_small_queue_of_its_writer() {
-        let small = Qos {
-            queue_bytes: 1 << 20,
-            ..Qos::RELIABLE
-        };
-        let room = |policies: Policies| policies.max_samples;
-        assert_eq!(room(of_writer(small, 16_384)), 64);
-        assert_eq!(room(of_reader(small, 16_384)), 1024);
     }
 }

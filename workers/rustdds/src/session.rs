@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use middlemark_contract::{Delivery, Effective, MessagePath, Role};
-use middlemark_dds::exchange::{self, Awaiting, Serving};
-use middlemark_dds::{Taker, sequence_type};
-use middlemark_runtime::{Channel, Context, Exchange, Matched, MiddlewareError, Publisher, Receiver, Server, Session};
+use middlemark_dds::exchange::Guid;
+use middlemark_dds::{Taker, Woken, deliver, sequence_type};
+use middlemark_runtime::{Channel, Context, Matched, MiddlewareError};
 use rustdds::no_key::{DataWriter, SimpleDataReader};
 use rustdds::qos::HasQoSPolicy;
 use rustdds::{
@@ -19,9 +19,8 @@ use rustdds::{
 use crate::description;
 use crate::message::Octets;
 use crate::policies;
-use crate::reader;
+use crate::reader::Samples;
 use crate::status::Status;
-use crate::wake::Woken;
 use crate::writer::Writer;
 
 /// An endpoint as it was made.
@@ -74,14 +73,28 @@ impl Participant {
         topic.map_err(|error| format!("RustDDS could not create the topic {}: {error}", channel.topic).into())
     }
 
+    fn note(&mut self, role: Role, channel: &Channel, guid: GUID, qos: QosPolicies) {
+        self.endpoints.push(Endpoint {
+            role,
+            topic: channel.topic.clone(),
+            message_type: sequence_type(channel.size_bytes),
+            guid,
+            qos,
+        });
+    }
+}
+
+impl middlemark_dds::Participant for Participant {
+    type Writer = Writer;
+
     fn reader(&mut self, channel: &Channel, taker: Taker) -> Result<(), MiddlewareError> {
         let requested = policies::qos(&policies::of_reader(channel.qos, channel.size_bytes));
         let subscriber = self.entity.create_subscriber(&requested)?;
         let reader: SimpleDataReader<(), Octets> =
             subscriber.create_simple_datareader_no_key(&self.topic(channel)?, Some(requested))?;
         self.note(Role::Subscriber, channel, reader.guid(), reader.qos().clone());
-        self.readers
-            .push(reader::start(reader, channel.size_bytes, self.delivery, taker)?);
+        let samples = Samples::new(reader, channel.size_bytes, taker);
+        self.readers.push(deliver(samples, self.delivery)?);
         Ok(())
     }
 
@@ -102,45 +115,8 @@ impl Participant {
         })
     }
 
-    fn note(&mut self, role: Role, channel: &Channel, guid: GUID, qos: QosPolicies) {
-        self.endpoints.push(Endpoint {
-            role,
-            topic: channel.topic.clone(),
-            message_type: sequence_type(channel.size_bytes),
-            guid,
-            qos,
-        });
-    }
-}
-
-impl Session for Participant {
-    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
-        self.reader(channel, Taker::Subscriber(receiver))
-    }
-
-    fn publisher(&mut self, channel: &Channel, matched: Matched) -> Result<Publisher, MiddlewareError> {
-        let writer = self.writer(channel, Some(matched))?;
-        Ok(Publisher::Copying(Box::new(writer)))
-    }
-
-    fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
-        let [requests, responses] = exchange::channels(exchange);
-        let writer = self.writer(&responses, None)?;
-        let serving = Serving::new(server, Box::new(writer), &responses);
-        self.reader(&requests, Taker::Server(serving))
-    }
-
-    fn client(
-        &mut self,
-        exchange: &Exchange<'_>,
-        responses: Receiver,
-        found: Matched,
-    ) -> Result<Publisher, MiddlewareError> {
-        let [requests, answers] = exchange::channels(exchange);
-        let writer = self.writer(&requests, Some(found))?;
-        let guid = writer.guid();
-        self.reader(&answers, Taker::Client(Awaiting { guid, responses }))?;
-        Ok(exchange::requests(Box::new(writer), guid, &requests))
+    fn guid(writer: &Writer) -> Result<Guid, MiddlewareError> {
+        Ok(writer.guid())
     }
 
     fn effective(&self) -> Effective {
@@ -172,7 +148,7 @@ impl Session for Participant {
         self.endpoints.iter().map(words).collect()
     }
 
-    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+    fn close(self) -> Result<(), MiddlewareError> {
         let ended: Vec<_> = self.readers.into_iter().map(Woken::close).collect();
         let watched = self.status.close();
         drop(self.writers);

@@ -7,14 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context as TaskContext, Poll};
 
 use futures_util::StreamExt;
-use middlemark_dds::Counterparts;
+use middlemark_dds::{Counterparts, Sleeper, Woken};
 use middlemark_runtime::{Matched, MiddlewareError, clock};
 use rustdds::qos::QosPolicyId;
 use rustdds::{
     DomainParticipant, DomainParticipantStatusEvent, DomainParticipantStatusListener, GUID, QosPolicies, StatusEvented,
 };
-
-use crate::wake::{Sleeper, Woken};
 
 /// What is known of one endpoint.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! A thread that sleeps until the library wakes it, or the session ends.
 //!
-//! The library has wakers of Rust's `async` for whoever waits; here one unparks a thread. Its event sources for mio would do
-//! as well but for those of mio 0.6, which report a reader's first message alone (rustdds 0.15.1).
+//! Libraries in Rust have the wakers of its `async` for whoever waits; here one unparks a thread. What it does then is its
+//! own: `inbox` takes samples, a worker may follow events.
 
 use std::io;
 use std::sync::Arc;
@@ -11,61 +11,74 @@ use std::thread::{self, Builder, JoinHandle, Thread};
 
 use middlemark_runtime::MiddlewareError;
 
-/// Whoever holds this as a waker wakes the thread.
-struct Unpark(Thread);
+/// Whoever holds this as a waker wakes the thread. That it was woken is kept here, as a library that parks the thread within a
+/// call of its own would take it for its own wake.
+struct Unpark {
+    thread: Thread,
+    is_woken: AtomicBool,
+}
 
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
-        self.0.unpark();
+        self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.0.unpark();
+        self.is_woken.store(true, Ordering::Release);
+        self.thread.unpark();
     }
 }
 
 /// What the thread itself has.
-pub(crate) struct Sleeper {
+pub struct Sleeper {
     ends: Arc<AtomicBool>,
+    unpark: Arc<Unpark>,
     waker: Waker,
 }
 
 impl Sleeper {
     /// Wakes this thread from any other.
-    pub(crate) fn waker(&self) -> &Waker {
+    pub fn waker(&self) -> &Waker {
         &self.waker
     }
 
-    /// Sleeps until it is woken; returns at once where it was meanwhile, and now and then without a reason.
-    pub(crate) fn sleep(&self) {
-        if !self.has_ended() {
+    /// Sleeps until it is woken, or to come to its end; returns at once where it was woken since it slept last.
+    pub fn sleep(&self) {
+        while !self.has_ended() && !self.unpark.is_woken.swap(false, Ordering::AcqRel) {
             thread::park();
         }
     }
 
     /// Whether the thread is to come to its end.
-    pub(crate) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.ends.load(Ordering::Acquire)
     }
 }
 
 /// A thread that sleeps and is woken; dropped, it ends as by [`Self::close`].
-pub(crate) struct Woken {
+pub struct Woken {
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), MiddlewareError>>>,
 }
 
 impl Woken {
     /// Starts it.
-    pub(crate) fn start(
+    pub fn start(
         name: &str,
         run: impl FnOnce(&Sleeper) -> Result<(), MiddlewareError> + Send + 'static,
     ) -> io::Result<Woken> {
         let ends = Arc::new(AtomicBool::new(false));
         let own = Arc::clone(&ends);
         let sleeping = move || {
-            let waker = Waker::from(Arc::new(Unpark(thread::current())));
-            run(&Sleeper { ends: own, waker })
+            let unpark = Arc::new(Unpark {
+                thread: thread::current(),
+                is_woken: AtomicBool::new(false),
+            });
+            run(&Sleeper {
+                ends: own,
+                waker: Waker::from(Arc::clone(&unpark)),
+                unpark,
+            })
         };
         let thread = Builder::new().name(name.into()).spawn(sleeping)?;
         Ok(Woken {
@@ -75,7 +88,7 @@ impl Woken {
     }
 
     /// Has it come to its end, and waits for that.
-    pub(crate) fn close(mut self) -> Result<(), MiddlewareError> {
+    pub fn close(mut self) -> Result<(), MiddlewareError> {
         self.end()
     }
 
@@ -99,6 +112,7 @@ impl Drop for Woken {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Duration;
 
     use super::*;
 
@@ -118,6 +132,20 @@ mod tests {
             told.recv().unwrap().wake();
         }
         told.recv().unwrap();
+        thread.close().unwrap();
+    }
+
+    #[test]
+    fn a_wake_is_not_lost_to_a_library_that_parks_the_thread() {
+        let (tell, told) = mpsc::channel();
+        let thread = Woken::start("sleeper", move |sleeper| {
+            sleeper.waker().wake_by_ref();
+            thread::park();
+            sleeper.sleep();
+            Ok(tell.send(())?)
+        })
+        .unwrap();
+        told.recv_timeout(Duration::from_secs(10)).unwrap();
         thread.close().unwrap();
     }
 
