@@ -12,7 +12,8 @@ import watched
 from middlemark.worker import executables
 from ssh_server import sshd
 
-MIDDLEWARES = ("uds", "shm", "zenoh", "fastdds", "cyclonedds", "opendds", "rustdds", "iceoryx2", "vsomeip", "mqtt")
+OF_DDS = ("fastdds", "cyclonedds", "opendds", "rustdds", "dustdds")
+MIDDLEWARES = ("uds", "shm", "zenoh", *OF_DDS, "iceoryx2", "vsomeip", "mqtt")
 SUITE = """
 suite: watched
 trials: 1

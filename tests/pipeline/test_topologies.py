@@ -23,7 +23,7 @@ MULTICAST_OF_DISCOVERY = bytes.fromhex("01005e60e000")
 """Of 224.224.224.0, RFC 1112, section 6.4."""
 BRIEFLY = "workloads: {workload: imu, windows: {first_message: 2 s}}"
 """For messages that can't arrive. Others have longer, as vSomeIP waits up to 3 s before it offers anything."""
-BETWEEN_HOSTS = ("udp", "tcp", "zenoh", "cyclonedds", "fastdds", "opendds", "rustdds", "vsomeip", "mqtt")
+BETWEEN_HOSTS = ("udp", "tcp", "zenoh", "cyclonedds", "fastdds", "opendds", "rustdds", "dustdds", "vsomeip", "mqtt")
 OF_DDS = sorted({"cyclonedds", "fastdds", "rustdds"} & BUILT.keys())
 
 pytestmark = [

@@ -73,10 +73,10 @@ def test_the_order_of_quick_is_the_same_on_every_machine() -> None:
     )
 
 
-def test_quick_takes_less_than_four_minutes_with_eleven_middlewares() -> None:
-    trials = plan_trials(QUICK, available=[f"middleware_{number}" for number in range(11)])
-    assert len(trials) == 165
-    assert campaign_duration_ns(trials) < 240e9
+def test_quick_takes_little_more_than_four_minutes_with_twelve_middlewares() -> None:
+    trials = plan_trials(QUICK, available=[f"middleware_{number}" for number in range(12)])
+    assert len(trials) == 180
+    assert campaign_duration_ns(trials) < 260e9
 
 
 def test_each_observation_adds_a_trial_of_each_experiment_to_each_block() -> None:

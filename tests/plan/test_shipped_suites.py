@@ -10,6 +10,7 @@ from middlemark.suite import load_suite
 
 BUILT = [
     "cyclonedds",
+    "dustdds",
     "fastdds",
     "iceoryx2",
     "mqtt",
@@ -173,7 +174,7 @@ def test_security_has_every_level_that_a_middleware_has_at_the_same_messages() -
     assert {e.options.get("shared_memory") for e in experiments if e.middleware == "zenoh"} == {False}
 
 
-@pytest.mark.parametrize(("name", "minutes"), [("security", 35), ("discovery", 65)])
+@pytest.mark.parametrize(("name", "minutes"), [("security", 35), ("discovery", 70)])
 def test_a_suite_of_what_users_choose_by_is_short_enough_to_be_run(name: str, minutes: int) -> None:
     trials = plan_trials(load_suite(name).suite, available=BUILT)
     assert campaign_duration_ns(trials) < minutes * 60e9
@@ -185,5 +186,5 @@ def test_discovery_is_from_2_to_64_participants_and_from_10_to_2000_endpoints() 
     endpoints = {sum(len(a.endpoints) for a in e.applications) for e in experiments if e.workload == "endpoints"}
     assert endpoints == {10, 40, 200, 800, 2000}
     assert {e.factors["faults"] for e in experiments if e.workload == "late_joiner"} == {"late_joiner"}
-    between_hosts = {"cyclonedds", "fastdds", "mqtt", "rustdds", "tcp", "vsomeip", "zenoh"}
+    between_hosts = {"cyclonedds", "dustdds", "fastdds", "mqtt", "rustdds", "tcp", "vsomeip", "zenoh"}
     assert {e.middleware for e in shipped("discovery")} == between_hosts

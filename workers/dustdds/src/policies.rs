@@ -1,0 +1,164 @@
+//! The policies of DDS in Dust DDS's types, and back in words; it creates nothing.
+
+use std::time::Duration as StdDuration;
+
+use dust_dds::infrastructure::qos::{DataReaderQos, DataWriterQos};
+use dust_dds::infrastructure::qos_policy::{
+    DeadlineQosPolicy, DurabilityQosPolicy, DurabilityQosPolicyKind, HistoryQosPolicy, HistoryQosPolicyKind, Length,
+    ReliabilityQosPolicy, ReliabilityQosPolicyKind, ResourceLimitsQosPolicy,
+};
+use dust_dds::infrastructure::time::{Duration, DurationKind};
+use middlemark_contract::Qos;
+use middlemark_dds::Policies;
+
+/// No limit of samples, in [`Policies`].
+const UNLIMITED: i32 = -1;
+
+/// What writers offer as their deadline. The library reads 2^31 s less a nanosecond where others write that a duration is
+/// infinite, so that with none of its own it would refuse the readers of whoever writes that, as Fast DDS does.
+const DEADLINE: Duration = Duration::new(24 * 60 * 60, 0);
+
+/// So many messages at most has a writer under way that no schedule holds back. Every repeated one asks for an acknowledgement,
+/// and whatever is missing then is repeated for each of these: with 82 missing, of 340 that a client had sent by a queue of 4096
+/// before the first answer, a busy machine repeated 15 000 within a second, and the first that was missing never arrived.
+const MOST_UNDER_WAY: i32 = 32;
+
+/// What a writer of messages of this size is asked for. With `KEEP_ALL` it would keep what is acknowledged too, until it has no
+/// room left for good; of the last it overwrites nothing that is not acknowledged, and waits as `KEEP_ALL` has to.
+pub(crate) fn of_writer(qos: Qos, size_bytes: usize, is_scheduled: bool) -> DataWriterQos {
+    let policies = Policies::of(qos, size_bytes, UNLIMITED);
+    let most = if is_scheduled { i32::MAX } else { MOST_UNDER_WAY };
+    DataWriterQos {
+        reliability: reliability(&policies),
+        durability: durability(&policies),
+        history: HistoryQosPolicy {
+            kind: HistoryQosPolicyKind::KeepLast(policies.max_samples.min(most) as u32),
+        },
+        deadline: DeadlineQosPolicy {
+            period: DurationKind::Finite(DEADLINE),
+        },
+        ..DataWriterQos::const_default()
+    }
+}
+
+/// What a reader of messages of this size is asked for. What it has no room for is lost, as it is acknowledged before.
+pub(crate) fn of_reader(qos: Qos, size_bytes: usize) -> DataReaderQos {
+    let policies = Policies::of_early_acknowledging_reader(qos, size_bytes, UNLIMITED);
+    DataReaderQos {
+        reliability: reliability(&policies),
+        durability: durability(&policies),
+        history: HistoryQosPolicy {
+            kind: HistoryQosPolicyKind::KeepAll,
+        },
+        resource_limits: ResourceLimitsQosPolicy {
+            max_samples: Length::Limited(policies.max_samples),
+            max_instances: Length::Unlimited,
+            max_samples_per_instance: Length::Limited(policies.max_samples),
+        },
+        ..DataReaderQos::const_default()
+    }
+}
+
+fn reliability(policies: &Policies) -> ReliabilityQosPolicy {
+    let max_blocking_time = StdDuration::from_nanos(policies.max_blocking_ns as u64).into();
+    ReliabilityQosPolicy {
+        kind: if policies.reliable == 1 {
+            ReliabilityQosPolicyKind::Reliable
+        } else {
+            ReliabilityQosPolicyKind::BestEffort
+        },
+        max_blocking_time: DurationKind::Finite(max_blocking_time),
+    }
+}
+
+fn durability(policies: &Policies) -> DurabilityQosPolicy {
+    let kind = if policies.transient_local == 1 {
+        DurabilityQosPolicyKind::TransientLocal
+    } else {
+        DurabilityQosPolicyKind::Volatile
+    };
+    DurabilityQosPolicy { kind }
+}
+
+/// The policies that a writer has, in words.
+pub(crate) fn writer_words(qos: &DataWriterQos) -> String {
+    let words = words(&qos.reliability, &qos.durability, &qos.history, &qos.resource_limits);
+    match qos.deadline.period {
+        DurationKind::Finite(deadline) => format!("{words}, DEADLINE {} s", deadline.sec()),
+        DurationKind::Infinite => words,
+    }
+}
+
+/// The policies that a reader has, in words.
+pub(crate) fn reader_words(qos: &DataReaderQos) -> String {
+    words(&qos.reliability, &qos.durability, &qos.history, &qos.resource_limits)
+}
+
+fn words(
+    reliability: &ReliabilityQosPolicy,
+    durability: &DurabilityQosPolicy,
+    history: &HistoryQosPolicy,
+    limits: &ResourceLimitsQosPolicy,
+) -> String {
+    let policies = Policies {
+        reliable: i32::from(reliability.kind == ReliabilityQosPolicyKind::Reliable),
+        depth: match history.kind {
+            HistoryQosPolicyKind::KeepLast(depth) => depth as i32,
+            HistoryQosPolicyKind::KeepAll => 0,
+        },
+        transient_local: i32::from(durability.kind == DurabilityQosPolicyKind::TransientLocal),
+        max_samples: match limits.max_samples {
+            Length::Limited(samples) => samples,
+            Length::Unlimited => UNLIMITED,
+        },
+        max_blocking_ns: match reliability.max_blocking_time {
+            DurationKind::Finite(duration) => StdDuration::from(duration).as_nanos() as i64,
+            DurationKind::Infinite => i64::MAX,
+        },
+    };
+    policies.words()
+}
+
+#[cfg(test)]
+mod tests {
+    use dust_dds::xtypes::data_storage::DataStorage;
+    use dust_dds::xtypes::dynamic_type::DynamicDataFactory;
+    use dust_dds::xtypes::type_support::TypeSupport;
+    use middlemark_contract::Durability;
+
+    use super::*;
+
+    #[test]
+    fn a_writer_keeps_as_many_as_its_queue_has_room_for_and_a_reader_more() {
+        let small = Qos {
+            queue_bytes: 1 << 20,
+            durability: Durability::TransientLocal,
+            ..Qos::RELIABLE
+        };
+        assert_eq!(
+            writer_words(&of_writer(small, 16_384, true)),
+            "RELIABLE (max_blocking_time 5000 ms), KEEP_LAST 64, TRANSIENT_LOCAL, DEADLINE 86400 s"
+        );
+        assert!(writer_words(&of_writer(small, 16_384, false)).contains("KEEP_LAST 32"));
+        assert!(writer_words(&of_writer(small, 65_536, false)).contains("KEEP_LAST 16"));
+        assert_eq!(
+            reader_words(&of_reader(small, 16_384)),
+            "RELIABLE (max_blocking_time 5000 ms), KEEP_ALL (max_samples 1024), TRANSIENT_LOCAL"
+        );
+    }
+
+    #[test]
+    fn best_effort_is_said_so() {
+        let words = writer_words(&of_writer(Qos::BEST_EFFORT, 1 << 20, true));
+        assert!(words.starts_with("BEST_EFFORT, KEEP_LAST "), "{words}");
+    }
+    #[test]
+    fn the_library_reads_an_infinite_duration_as_a_finite_one_for_which_writers_offer_a_deadline() {
+        let mut infinite = DynamicDataFactory::create_data(DurationKind::get_type());
+        infinite.set_value(0, DataStorage::Int32(i32::MAX));
+        infinite.set_value(1, DataStorage::UInt32(u32::MAX));
+        let read = DurationKind::create_sample(&mut infinite).unwrap();
+        assert_eq!(read, DurationKind::Finite(Duration::new(i32::MAX, 999_999_999)));
+        assert!(DurationKind::Infinite > read && DurationKind::Finite(DEADLINE) < read);
+    }
+}
