@@ -50,7 +50,7 @@ allowed: did you mean `windows`? (suite, summary, seed, trials, stop, middleware
         snapshot("""\
 mine.yaml:6:5: unknown key `sice`
   sice: 4 MB
-allowed: did you mean `size`? (workload, summary, pattern, size, rate, topics, arrival, messages, approach, answer, interval, patience, response, outstanding, timeout, server_time, nodes, chains, applications, search, qos, faults, windows)\
+allowed: did you mean `size`? (workload, summary, pattern, size, rate, topics, payload, serialisation, arrival, messages, approach, answer, interval, patience, response, outstanding, timeout, server_time, nodes, chains, applications, search, qos, faults, windows)\
 """),
     ),
     "a wrong word": (
@@ -122,7 +122,7 @@ allowed: a size, such as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
         snapshot("""\
 mine.yaml:5:5: a periodic workload has no `answer`
   answer: 64 B
-allowed: size, rate, arrival, topics, qos\
+allowed: size, rate, arrival, topics, payload, serialisation, qos\
 """),
     ),
     "a history that overwrites and waits": (
@@ -210,7 +210,7 @@ allowed: did you mean `imu`? (imu)\
         snapshot("""\
 mine.yaml:4:11: a rule without a factor would exclude everything
   exclude: [{}]
-allowed: middleware, profile, options, delivery, workload, pattern, size, rate, arrival, topics, messages, answer, interval, patience, response, outstanding, timeout, server_time, reliability, history, depth, durability, congestion, publish_patience, queue, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, security, link, faults\
+allowed: middleware, profile, options, delivery, workload, pattern, size, rate, arrival, topics, messages, payload, serialisation, answer, interval, patience, response, outstanding, timeout, server_time, reliability, history, depth, durability, congestion, publish_patience, queue, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, security, link, faults\
 """),
     ),
     "lateness beyond the drain": (

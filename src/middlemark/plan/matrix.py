@@ -19,6 +19,7 @@ from middlemark.suite import (
     Conditions,
     MiddlewareChoice,
     Pattern,
+    Payload,
     Qos,
     Search,
     Selection,
@@ -101,12 +102,15 @@ def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[WorkloadPoint]:
         base = (shipped.qos if shipped else None) or (Qos(),)
         changes = entry.qos or choice.qos or suite.qos
         qos = [b.changed_by(change) for b in base for change in changes] if changes else base
-        for size, rate, requested, topics in product(sizes, _rates(whole), qos, whole.topics or (None,)):
-            yield WorkloadPoint(whole, size, rate, requested, topics)
+        others = (qos, whole.topics or (None,), whole.serialisation or (None,))
+        for size, rate, requested, topics, serialisation in product(sizes, _rates(whole), *others):
+            yield WorkloadPoint(whole, size, rate, requested, topics, serialisation)
 
 
 def _sizes(suite: Suite, entry: Workload, whole: Workload) -> tuple[int | None, ...]:
-    """Those that are given; a search for one begins at its smallest."""
+    """Those that are given, or the one that the payload has; a search for one begins at its smallest."""
+    if whole.payload is Payload.IMU:
+        return whole.size or ()
     if whole.needs("size"):
         return entry.size or suite.sizes or whole.size or ()
     return ((whole.search or Search()).smallest,) if whole.pattern is Pattern.CAPACITY else (None,)

@@ -26,6 +26,7 @@ from middlemark.plan.streams import (
     KeepLast,
     Stream,
     StreamQos,
+    TypedPayload,
 )
 from middlemark.plan.topology.topology import (
     link_and_host_factors,
@@ -45,8 +46,10 @@ from middlemark.suite import (
     History,
     OptionValue,
     Pattern,
+    Payload,
     Qos,
     Security,
+    Serialisation,
     Suite,
     Topology,
     Workload,
@@ -83,6 +86,16 @@ class WorkloadPoint:
     qos: Qos
     topics: int | None = None
     """None for one topic from all publishers to all subscribers."""
+    serialisation: Serialisation | None = None
+    """None leaves it to each middleware's worker."""
+
+    @property
+    def payload(self) -> TypedPayload | None:
+        """What messages hold; None for octets."""
+        kind = self.workload.payload
+        if kind is None or kind is Payload.OCTETS:
+            return None
+        return TypedPayload(kind=kind, serialisation=self.serialisation)
 
 
 @dataclass(frozen=True)
@@ -143,7 +156,7 @@ def factors_of(point: MatrixPoint) -> dict[str, str]:
         "graph": graph_digest(workload) if workload.pattern is Pattern.PIPELINE else None,
         "size": load.size_bytes,
         "rate": load.rate_hz,
-        "topics": load.topics,
+        **_of_messages(load),
         "arrival": (workload.arrival or Arrival.FIXED) if _has_arrival(load) else None,
         "bounds": _bounds(workload),
         "messages": workload.messages,
@@ -170,6 +183,12 @@ def factors_of(point: MatrixPoint) -> dict[str, str]:
         "faults": requested.faults and requested.faults.timeline,
     }
     return {name: factor_text(name, value) for name, value in factors.items() if value is not None}
+
+
+def _of_messages(load: WorkloadPoint) -> dict[str, object]:
+    """On how many topics they are sent, and what they hold."""
+    kind = load.payload and load.payload.kind
+    return {"topics": load.topics, "payload": kind, "serialisation": load.serialisation}
 
 
 def _has_arrival(load: WorkloadPoint) -> bool:
@@ -229,6 +248,7 @@ def _stream(load: WorkloadPoint, topology: Topology) -> Stream:
         topics=load.topics,
         size_bytes=load.size_bytes or 0,
         pattern=planned_pattern(load.workload, load.size_bytes or 0, load.rate_hz),
+        payload=load.payload,
         qos=stream_qos(load.qos),
         publishers=publishers,
         subscribers=subscribers,

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from middlemark.plan.patterns import ComputeTime, Requests, StreamPattern
-from middlemark.suite import Congestion, Durability, Model, Readiness, Reliability
+from middlemark.suite import Congestion, Durability, Model, Payload, Readiness, Reliability, Serialisation
 from middlemark.suite.yaml.model import Count, Hertz, Index, Name, Nanoseconds, StreamName
 
 _MOST_MESSAGES = 2**32 - 1
@@ -58,6 +58,14 @@ class Recorded(Model):
         return whole * len(self.offsets_ns) + bisect_left(self.offsets_ns, rest_ns)
 
 
+class TypedPayload(Model):
+    """What messages hold in place of octets."""
+
+    kind: Payload
+    serialisation: Serialisation | None = None
+    """None leaves it to the worker."""
+
+
 class Stream(Model):
     """Messages from publishers to subscribers: on one topic of all of them, or on several alike ones."""
 
@@ -68,6 +76,8 @@ class Stream(Model):
     size_bytes: Count
     """Of each message; of the largest where they were recorded."""
     pattern: StreamPattern
+    payload: TypedPayload | None = None
+    """None where messages hold octets."""
     recorded: Recorded | None = None
     """Of a periodic stream: the messages as they were recorded, in place of equal intervals and one size."""
     qos: StreamQos

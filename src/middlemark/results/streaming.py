@@ -36,6 +36,8 @@ _TYPES: Final = {
 
 FLOW = ("stream", "answer", "publisher", "subscriber")
 """What tells one flow of messages from another among the samples."""
+NEWER = frozenset({"serialise_ns", "deserialise_ns"})
+"""Columns that a worker of an earlier day doesn't write: nothing is known of them there."""
 GROUP_ROWS = 1 << 18
 """Of a file: what is read of it at once at least."""
 CHUNK_ROWS = 4 * GROUP_ROWS
@@ -207,11 +209,15 @@ def _opened(path: Path, schema: pl.Schema) -> Iterator[tuple[BinaryIO, np.dtype[
 
 def _check_columns(path: Path, kind: np.dtype[np.void], schema: pl.Schema) -> None:
     names = kind.names or ()
-    wrong = [name for name, wanted in schema.items() if name not in names or kind[name] != _TYPES[type(wanted)]]
+    there = {name: wanted for name, wanted in schema.items() if name in names or name not in NEWER}
+    wrong = [name for name, wanted in there.items() if name not in names or kind[name] != _TYPES[type(wanted)]]
     if wrong or kind.hasobject or kind.itemsize > MOST_ROW_BYTES:
         raise StoreError(path, f"its columns are not those of its kind: {', '.join(wrong) or 'too many'}")
 
 
 def _frame(rows: NDArray[np.void], schema: pl.Schema) -> pl.DataFrame:
-    columns = {name: np.ascontiguousarray(rows[name]) for name in schema}
-    return pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in schema.items())
+    names = rows.dtype.names or ()
+    columns = {name: np.ascontiguousarray(rows[name]) for name in schema if name in names}
+    missing = [pl.lit(None).alias(name) for name in schema if name not in names]
+    frame = pl.DataFrame(columns).with_columns(missing)
+    return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())

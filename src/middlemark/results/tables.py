@@ -14,7 +14,7 @@ import polars as pl
 
 from middlemark.errors import StoreError
 from middlemark.results.files import RESTORE, check_rows, is_there, size_bytes, write_with
-from middlemark.results.streaming import GROUP_ROWS, Frame, stored_rows
+from middlemark.results.streaming import GROUP_ROWS, NEWER, Frame, stored_rows
 
 RECEIVED_SCHEMA = pl.Schema(
     {
@@ -27,6 +27,7 @@ RECEIVED_SCHEMA = pl.Schema(
         "intended_ns": pl.Int64(),
         "sent_ns": pl.Int64(),
         "received_ns": pl.Int64(),
+        "deserialise_ns": pl.UInt32(),
     }
 )
 """`received.parquet`: one row a message and subscriber, in the order in which they came at each application."""
@@ -41,6 +42,7 @@ PUBLISHED_SCHEMA = pl.Schema(
         "sent_ns": pl.Int64(),
         "returned_ns": pl.Int64(),
         "fill_ns": pl.Int64(),
+        "serialise_ns": pl.UInt32(),
         "accepted": pl.UInt8(),
     }
 )
@@ -148,7 +150,7 @@ KERNEL_EVENTS_SCHEMA = pl.Schema(
 """`kernel_path.parquet`: one row an event, in the order of time; `kernel_trace` says what the columns mean."""
 
 
-ADDED = {"host", "fill_ns"}
+ADDED = {"host", "fill_ns", *NEWER}
 """Columns that tables from before lack; they are read as null there: nothing is known of it."""
 FEW_ROWS = 1 << 20
 """Of a file that is read at once: some 40 MB."""

@@ -76,6 +76,7 @@ from middlemark.suite.topology.inventory import Inventory, Machine
 from middlemark.suite.topology.link import LinkSettings, Mobility, PathLoss
 from middlemark.suite.topology.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
 from middlemark.suite.workload.compute import Compute, Distribution
+from middlemark.suite.workload.payload import Payload, Serialisation
 from middlemark.suite.workload.pipeline import (
     DEFAULT_CAPACITY,
     Chain,
@@ -167,6 +168,7 @@ __all__ = [
     "OptionValue",
     "PathLoss",
     "Pattern",
+    "Payload",
     "PipelineApplication",
     "Placement",
     "Precision",
@@ -180,6 +182,7 @@ __all__ = [
     "Search",
     "Security",
     "Selection",
+    "Serialisation",
     "ServiceDemand",
     "Step",
     "Stop",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import NamedTuple
 
 from pydantic_core import PydanticCustomError
@@ -60,6 +61,9 @@ class Distribution(StrEnum):
     PUBLISH_CALL = "publish_call"
     PACING_ERROR = "pacing_error"
     FILL = "fill"
+    SERIALISE = "serialise"
+    DESERIALISE = "deserialise"
+    LATENCY_WITH_SERIALISATION = "latency_with_serialisation"
     END_TO_END = "end_to_end"
     COMMUNICATION = "communication"
     IDLE = "idle"
@@ -86,6 +90,9 @@ _SUMMARIES = {
     Distribution.COMPUTATION: "the part of a chain's end-to-end latency in which its nodes compute, all together",
     Distribution.PACING_ERROR: "how long after its scheduled instant, without filling, a message was handed over",
     Distribution.FILL: "by how much writing the messages delayed the hand-over; part of no other time",
+    Distribution.SERIALISE: "the part of filling a message in which it was serialised",
+    Distribution.DESERIALISE: "what deserialising a message took, after its arrival",
+    Distribution.LATENCY_WITH_SERIALISATION: "one way, with what serialising and deserialising the message took",
 }
 OF_CHAINS = (Distribution.END_TO_END, Distribution.COMMUNICATION, Distribution.IDLE, Distribution.COMPUTATION)
 """Of chains of nodes, not of single streams."""
@@ -153,32 +160,21 @@ def _observed(
     return Metric(name, stored_name, dimension, of_trial=of_trial, is_usual=False, observed_by=observed_by)
 
 
+_unusual = partial(Metric, is_usual=False)
+"""One that is compared only where it is named."""
 CAPACITY = "capacity_bytes_per_s"
 """The sustained payload per second: one value per search, whether rates or sizes were searched."""
 PLAIN = (
     Metric("first_message", "first_message_ns", Dimension.TIME, of_trial=True, is_long=True),
-    Metric(
-        *("first_full_message", "first_full_message_ns", Dimension.TIME),
-        of_trial=True,
-        is_long=True,
-        is_usual=False,
-    ),
-    Metric("handshake", "handshake_ns", Dimension.TIME, of_trial=True, is_long=True, is_usual=False),
+    _unusual("first_full_message", "first_full_message_ns", Dimension.TIME, of_trial=True, is_long=True),
+    _unusual("handshake", "handshake_ns", Dimension.TIME, of_trial=True, is_long=True),
     Metric("start_up", "start_up_ns", Dimension.TIME, of_trial=True),
     Metric("deadline_missed", "deadline_missed_share", Dimension.SHARE, of_chain=True),
     Metric("loss", "loss_share", Dimension.SHARE),
     Metric("unanswered", "unanswered_share", Dimension.SHARE),
     Metric("undelivered", "undelivered_share", Dimension.SHARE),
     Metric("goodput", "goodput_bytes_per_s", Dimension.BYTES_PER_S, lower_is_better=False),
-    Metric(
-        "capacity",
-        CAPACITY,
-        Dimension.BYTES_PER_S,
-        of_trial=True,
-        of_search=True,
-        lower_is_better=False,
-        is_usual=False,
-    ),
+    _unusual("capacity", CAPACITY, Dimension.BYTES_PER_S, of_trial=True, of_search=True, lower_is_better=False),
     Metric("cpu", "cpu_percent_of_core", Dimension.PERCENT_OF_CORE, of_trial=True),
     Metric("memory", "peak_memory_bytes", Dimension.BYTES, of_trial=True),
     _observed("kernel_share", "path_typical_kernel_share", Dimension.FRACTION, Observation.KERNEL_PATH, of_trial=False),

@@ -30,6 +30,7 @@ from middlemark.suite.measurement import (
 from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.topology.topology import Placement
+from middlemark.suite.workload.payload import Payload, Serialisation
 from middlemark.suite.workload.qos import Congestion, Delivery, Durability, History, Qos, QueueSize, Reliability
 from middlemark.suite.workload.workload import Arrival, Pattern, Workload
 from middlemark.suite.yaml.model import (
@@ -60,6 +61,8 @@ class Exclusion(Model):
     arrival: Many[Arrival] | None = None
     topics: Many[WholeNumber] | None = None
     messages: Many[WholeNumber] | None = None
+    payload: Many[Payload] | None = None
+    serialisation: Many[Serialisation] | None = None
     answer: Many[MessageSize] | None = None
     interval: Many[Duration] | None = None
     patience: Many[Duration] | None = None

@@ -245,6 +245,10 @@ OptionValue = TypeAliasType("OptionValue", bool | int | str)
 """An option's value."""
 
 
+PayloadKind = TypeAliasType("PayloadKind", Literal["imu", "image", "point_cloud"])
+"""The types of messages, after ROS 2's `sensor_msgs`."""
+
+
 Cpu = TypeAliasType("Cpu", Annotated[int, Field(ge=0)])
 
 
@@ -331,6 +335,10 @@ class Security(BaseModel):
     """What its worker made for it."""
     level: SecurityLevel
     """The level that it has to keep, or refuse."""
+
+
+Serialisation = TypeAliasType("Serialisation", Literal["cdr", "protobuf", "someip", "plain"])
+"""How a typed message becomes bytes."""
 
 
 class ServiceAddress(BaseModel):
@@ -1173,6 +1181,16 @@ History = TypeAliasType("History", Annotated[KeepLastHistory | KeepAllHistory, F
 """Which messages are kept for a slow receiver."""
 
 
+class PayloadSpec(BaseModel):
+    """A typed message in place of octets."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: PayloadKind
+    """Its type."""
+    serialisation: Serialisation | None = None
+    """How it is serialised; none: as the worker does by default."""
+
+
 class Qos(BaseModel):
     """What is requested of delivery, in neutral words; each worker maps it to its own and states the outcome in `effective`."""
 
@@ -1464,6 +1482,8 @@ class Capabilities(BaseModel):
     """Whether publisher and subscriber may live in one application."""
     security: list[SecurityDescription]
     """Levels of security that a trial can request, each with what it means here."""
+    serialisations: list[Serialisation] | None = None
+    """How it serialises typed messages, its default first; empty where it has octets alone."""
     transports: list[str]
     """Values of the option `transport`, or the one path there is."""
     zero_copy: bool
@@ -1618,6 +1638,8 @@ class StreamSpec(BaseModel):
     """The topic's name, unique within the trial: letters, digits and `_`."""
     pattern: PatternSpec
     """How its messages are produced."""
+    payload: PayloadSpec | None = None
+    """What messages hold behind their header, those that answer them too; none: octets."""
     publishers: list[EndpointAddress]
     """Every publisher of the stream, by index, whichever application holds it."""
     qos: Qos

@@ -24,7 +24,7 @@ def received(*rows: tuple[int, int, int, int, int]) -> pl.DataFrame:
     """Rows of answer, sequence, intended, sent, received."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * 5
     names = ("answer", "sequence", "intended_ns", "sent_ns", "received_ns")
-    zeros = {name: [0] * len(rows) for name in ("stream", "publisher", "subscriber")}
+    zeros = {name: [0] * len(rows) for name in ("stream", "publisher", "subscriber", "deserialise_ns")}
     data = {"application": ["s"] * len(rows)} | zeros | {n: list(c) for n, c in zip(names, columns, strict=True)}
     return pl.DataFrame(data).select(pl.col(name).cast(kind) for name, kind in RECEIVED_SCHEMA.items())
 
@@ -95,6 +95,7 @@ def test_publishers_give_their_call_and_their_pacing_error_without_filling(fill_
         "sent_ns": [hand_over_ns[0] + 3, hand_over_ns[1] + 1],
         "returned_ns": [hand_over_ns[0] + 10, hand_over_ns[1] + 3],
         "fill_ns": fill_ns,
+        "serialise_ns": [0, 0],
         "accepted": [1, 1],
     }
     published = pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in PUBLISHED_SCHEMA.items())
@@ -102,6 +103,31 @@ def test_publishers_give_their_call_and_their_pacing_error_without_filling(fill_
     assert found[Distribution.PUBLISH_CALL].tolist() == [2, 7]
     assert found[Distribution.PACING_ERROR].tolist() == [1, 3]
     assert found[Distribution.FILL].tolist() == [fill for fill in fill_ns if fill is not None]
+
+
+def test_serialising_is_told_apart_and_with_the_latency_of_the_messages_that_came() -> None:
+    came = received((0, 0, 0, 10, 30), (0, 2, 0, 50, 90)).with_columns(
+        deserialise_ns=pl.Series([4, 5], dtype=pl.UInt32)
+    )
+    sent = {"application": ["p"] * 3, "sequence": [0, 1, 2], "serialise_ns": [100, 200, 300]}
+    missing = [pl.lit(0).alias(name) for name in PUBLISHED_SCHEMA if name not in sent]
+    published = pl.DataFrame(sent).with_columns(missing)
+    published = published.select(pl.col(name).cast(kind) for name, kind in PUBLISHED_SCHEMA.items())
+    shape = StreamShape("s", 64, PERIODIC, LATE_AFTER_NS, is_typed=True)
+    found = {kind: ordered() for kind, ordered in distributions(came, published, shape).items()}
+    assert found[Distribution.SERIALISE].tolist() == [100, 200, 300]
+    assert found[Distribution.DESERIALISE].tolist() == [4, 5]
+    assert found[Distribution.LATENCY_FROM_SEND].tolist() == [20, 40]
+    assert found[Distribution.LATENCY_WITH_SERIALISATION].tolist() == [124, 345]
+    assert Distribution.SERIALISE not in made(came, published, LATE_AFTER_NS), "octets are not serialised"
+
+
+def test_of_a_worker_that_does_not_tell_nothing_is_known_of_serialising() -> None:
+    unknown = received((0, 0, 0, 10, 30)).with_columns(deserialise_ns=pl.lit(None, pl.UInt32))
+    shape = StreamShape("s", 64, PERIODIC, LATE_AFTER_NS, is_typed=True)
+    found = distributions(unknown, NOTHING_PUBLISHED, shape)
+    kinds = (Distribution.SERIALISE, Distribution.DESERIALISE, Distribution.LATENCY_WITH_SERIALISATION)
+    assert [len(found[kind]()) for kind in kinds] == [0, 0, 0]
 
 
 SUITE = """

@@ -53,6 +53,7 @@ def test_rows_of_all_applications_are_joined_in_their_order(recorded: pl.LazyFra
     assert table["application"].to_list() == ["drivers"] * 10 + ["control"] * 3
     assert table["sequence"].to_list() == [*range(10), *range(3)]
     assert table["sent_ns"].to_list() == [1000 * number for number in (*range(10), *range(3))]
+    assert table["serialise_ns"].null_count() == len(table), "a worker that doesn't serialise need not say so"
 
 
 def test_a_query_gets_the_rows_and_columns_that_it_asks_for(recorded: pl.LazyFrame) -> None:

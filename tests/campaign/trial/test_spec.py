@@ -102,6 +102,17 @@ def test_every_process_of_a_trial_has_the_same_rendezvous_and_streams() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("serialisation", [None, "cdr"])
+def test_a_worker_is_told_of_a_payload_and_of_a_requested_serialisation(
+    serialisation: str | None,
+) -> None:
+    requested = f", serialisation: {serialisation}" if serialisation else ""
+    told = specs(planned(f"workloads: {{workload: camera, payload: image{requested}}}")).applications["publisher_0"]
+    (stream,) = told.streams
+    said = {"kind": "image"} | ({"serialisation": serialisation} if serialisation else {})
+    assert stream.model_dump(exclude_none=True)["payload"] == said
+
+
 def test_one_application_holds_all_endpoints_of_the_same_process() -> None:
     told = specs(planned("workloads: imu\ntopologies: {topology: C1-1, placement: same_process}"))
     (application,) = told.applications.values()

@@ -149,6 +149,12 @@ def test_a_dry_run_says_what_is_not_installed() -> None:
     assert "toydds is left out: not installed" in done.stdout
 
 
+def test_a_dry_run_says_what_a_worker_can_not_serialise() -> None:
+    done = middlemark("run", suite(suite_text().replace("size: 100 B", "size: 1 kB, payload: image")), "--dry-run")
+    said = "fake can't: it has no serialisation for image, only octets; its trials will be not_applicable"
+    assert said in done.stdout
+
+
 def test_a_dry_run_starts_and_writes_nothing() -> None:
     done = middlemark("run", suite(suite_text(fault="dies_before_armed", faulty="publisher_0")), "--dry-run")
     assert done.returncode == ExitCode.OK, done.stderr

@@ -187,7 +187,7 @@ allowed: a stream that has none of its own\
         snapshot("""\
 mine.yaml:23:5: a periodic workload has no `applications`
   applications:
-allowed: size, rate, arrival, topics, qos\
+allowed: size, rate, arrival, topics, payload, serialisation, qos\
 """),
     ),
 }

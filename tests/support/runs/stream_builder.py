@@ -84,7 +84,7 @@ def _published(
     columns: dict[str, object] = {"application": [application] * n, "sequence": np.arange(n)}
     columns |= dict(zip(("stream", "publisher"), (np.full(n, x) for x in who), strict=True))
     columns |= dict(zip(("intended_ns", "sent_ns", "returned_ns"), instants, strict=True))
-    columns |= {"fill_ns": [fill_ns] * n, "accepted": np.ones(n, dtype=np.int64)}
+    columns |= {"fill_ns": [fill_ns] * n, "serialise_ns": [None] * n, "accepted": np.ones(n, dtype=np.int64)}
     return pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in PUBLISHED_SCHEMA.items())
 
 
@@ -94,7 +94,7 @@ def _received(
     n = len(sequence)
     columns: dict[str, object] = {"application": [application] * n}
     columns |= dict(zip(("stream", "answer", "publisher", "subscriber"), (np.full(n, x) for x in flow), strict=True))
-    columns |= {"sequence": sequence}
+    columns |= {"sequence": sequence, "deserialise_ns": [None] * n}
     columns |= dict(zip(("intended_ns", "sent_ns", "received_ns"), instants, strict=True))
     return pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in RECEIVED_SCHEMA.items())
 

@@ -32,6 +32,7 @@ impl Request {
                 name: "stream_0".into(),
                 size_bytes: case.fitting(1000),
                 pattern: periodic(200.0),
+                payload: None,
                 recorded: None,
                 messages: None,
                 qos: best_qos(case),

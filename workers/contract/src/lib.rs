@@ -47,8 +47,8 @@ pub use spec::{
     Security, SecurityDescription, SecurityLevel, ServiceAddress, ServiceCredentials, ServiceSpec,
 };
 pub use stream::{
-    Arrival, Congestion, Durability, EndpointAddress, History, HistoryKind, PaceSpec, PatternSpec, Qos, Recorded,
-    Reliability, StreamSpec,
+    Arrival, Congestion, Durability, EndpointAddress, History, HistoryKind, PaceSpec, PatternSpec, PayloadKind,
+    PayloadSpec, Qos, Recorded, Reliability, Serialisation, StreamSpec,
 };
 
 /// The version of this contract; a worker of another version is refused before it gets a spec.

@@ -32,6 +32,8 @@ pub struct Received {
     pub sent_ns: i64,
     /// When the middleware handed it over.
     pub received_ns: i64,
+    /// What deserialising it took after that; 0 where its payload is octets, or plain.
+    pub deserialise_ns: u32,
 }
 
 /// One message at its publisher.
@@ -52,6 +54,8 @@ pub struct Published {
     /// By how much filling delayed it: what writing its own body took, and of the bodies of messages before it what it had
     /// to wait for. `sent_ns - intended_ns - fill_ns` is how late it was.
     pub fill_ns: i64,
+    /// The part of filling its own body in which it was serialised; 0 where its payload is octets, or plain.
+    pub serialise_ns: u32,
     /// 1 where the middleware accepted it, 0 where it refused.
     pub accepted: u8,
 }

@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
-    OptionDescription, Pattern, PortHolders, Reliability,
+    OptionDescription, Pattern, PortHolders, Reliability, Serialisation,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -60,6 +60,7 @@ fn capabilities() -> Capabilities {
             how: "the writer's status PUBLICATION_MATCHED, by a listener".into(),
         }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        serialisations: vec![Serialisation::Cdr],
         // Without a PSMX plugin (iceoryx) a loan is ordinary memory that the write serialises and frees: no copy is saved.
         zero_copy: false,
         same_process: true,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
     Dissector, Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription,
-    Pattern, PortHolders, Profile, Reliability,
+    Pattern, PortHolders, Profile, Reliability, Serialisation,
 };
 use middlemark_runtime::options::{boolean, integer};
 
@@ -65,6 +65,7 @@ fn capabilities() -> Capabilities {
             how: "the writer's status PUBLICATION_MATCHED, by a listener".into(),
         }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        serialisations: vec![Serialisation::Cdr],
         zero_copy: false,
         same_process: true,
         security: vec![],

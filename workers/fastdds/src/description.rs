@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, Matching,
-    OptionDescription, OptionValue, Pattern, Per, PortHolders, Reliability, ServiceNeed, When,
+    OptionDescription, OptionValue, Pattern, Per, PortHolders, Reliability, Serialisation, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 use middlemark_runtime::system_package;
@@ -75,6 +75,7 @@ fn capabilities() -> Capabilities {
             how: "the writer's status PUBLICATION_MATCHED, by a listener".into(),
         }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        serialisations: vec![Serialisation::Cdr],
         zero_copy: true,
         same_process: true,
         security: middlemark_dds::security::levels(shim::is_version_3().then_some(

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
     Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
-    PortHolders, Profile, Reliability, SecurityDescription, SecurityLevel,
+    PortHolders, Profile, Reliability, SecurityDescription, SecurityLevel, Serialisation,
 };
 use middlemark_runtime::options::{boolean, choice};
 
@@ -57,6 +57,7 @@ fn capabilities() -> Capabilities {
         }),
         // iceoryx2 has no limit of its own; each subscriber's buffer holds as many messages as its history.
         largest_message_bytes: 64 << 20,
+        serialisations: vec![Serialisation::Plain],
         zero_copy: true,
         same_process: true,
         security: vec![SecurityDescription::by_user(

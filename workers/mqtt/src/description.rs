@@ -3,7 +3,7 @@
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
     Durability, HistoryKind, LackingDelivery, Library, Matching, OptionDescription, Pattern, Per, PortHolders,
-    Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
+    Reliability, SecurityDescription, SecurityLevel, Serialisation, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -69,6 +69,7 @@ fn capabilities() -> Capabilities {
             how: "the broker's CONNACK; of subscribers MQTT tells a publisher nothing".into(),
         }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        serialisations: vec![Serialisation::Protobuf],
         // The buffer is moved to the client without a copy, but it is not the client's own memory.
         zero_copy: false,
         same_process: true,

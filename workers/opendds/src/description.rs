@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
-    Library, Matching, OptionDescription, Pattern, PortHolders, Reliability,
+    Library, Matching, OptionDescription, Pattern, PortHolders, Reliability, Serialisation,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -59,6 +59,7 @@ fn capabilities() -> Capabilities {
             how: "the writer's status PUBLICATION_MATCHED, by a listener".into(),
         }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        serialisations: vec![Serialisation::Cdr],
         // A writer has no loans: write serialises. Readers lend what was deserialised, which the worker uses.
         zero_copy: false,
         same_process: true,

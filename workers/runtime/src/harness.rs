@@ -6,13 +6,14 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use middlemark_contract::{Arrival, PatternSpec, Published, Qos};
+use middlemark_contract::{Arrival, PatternSpec, PayloadKind, Published, Qos, Serialisation};
 
 use crate::clock;
 use crate::message::channel::Channel;
 use crate::message::header::{HEADER_BYTES, Header, Phase};
 use crate::message::payload::{Identity, Pool};
 use crate::message::ports::ChannelEndpoint;
+use crate::message::typed::Form;
 use crate::receive::receiver::Receiver;
 use crate::receive::receiver::state::ReceiverState;
 use crate::recorder::Recorder;
@@ -70,6 +71,7 @@ impl Flood {
             sent_ns: 0,
             returned_ns: 0,
             fill_ns: 0,
+            serialise_ns: 0,
             accepted: 0,
         };
         let pool = Arc::new(Pool::new(TOKEN, size_bytes));
@@ -93,6 +95,19 @@ impl Flood {
             thread: PublisherThread::of(vec![sender], &gate),
             messages,
         }
+    }
+
+    /// The same of typed messages.
+    ///
+    /// # Panics
+    /// There is no such message of the loop's size.
+    #[must_use]
+    pub fn of_type(mut self, kind: PayloadKind, serialisation: Serialisation) -> Flood {
+        let sender = self.thread.senders.remove(0);
+        let form = Form::of(kind, serialisation, sender.channel.size_bytes).expect("a size that the type has");
+        let publisher = sender.publisher.with_form(Some(form));
+        self.thread.senders.push(Sender { publisher, ..sender });
+        self
     }
 
     /// Runs the loop; returns how long it took.

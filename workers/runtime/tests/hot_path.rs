@@ -8,11 +8,18 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use middlemark_contract::{PayloadKind, Serialisation};
 use middlemark_runtime::harness::{self, Flood};
 use middlemark_runtime::{Publish, PublishError, PublishInPlace, Publisher, Receiver};
 
 const MESSAGES: u32 = 10_000;
 const SIZE_BYTES: usize = 1000;
+const SERIALISATIONS: [Serialisation; 4] = [
+    Serialisation::Cdr,
+    Serialisation::Protobuf,
+    Serialisation::Someip,
+    Serialisation::Plain,
+];
 
 struct Counting;
 
@@ -67,9 +74,13 @@ fn main() {
     for flood in [copying, in_place] {
         no_message_allocates(flood());
         no_message_makes_a_system_call(flood());
+        for serialisation in SERIALISATIONS {
+            no_message_allocates(flood().of_type(PayloadKind::Image, serialisation));
+            no_message_makes_a_system_call(flood().of_type(PayloadKind::Image, serialisation));
+        }
     }
     a_system_call_would_be_noticed();
-    println_result("5 passed, 0 failed");
+    println_result("21 passed, 0 failed");
 }
 
 fn copying() -> Flood {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
     Dissector, Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription,
-    Pattern, PortHolders, Profile, Reliability,
+    Pattern, PortHolders, Profile, Reliability, Serialisation,
 };
 use middlemark_runtime::options::{boolean, integer};
 
@@ -60,6 +60,7 @@ fn capabilities() -> Capabilities {
             how: "the participant's event RemoteReaderMatched, for which a thread of the worker waits".into(),
         }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        serialisations: vec![Serialisation::Cdr],
         zero_copy: false,
         // At 127.0.0.1 a participant has no address of itself, so that its writers don't reach its readers.
         same_process: false,

@@ -3,7 +3,7 @@
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
     Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
-    PortHolders, Profile, Reliability, SecurityDescription, SecurityLevel,
+    PortHolders, Profile, Reliability, SecurityDescription, SecurityLevel, Serialisation,
 };
 use middlemark_runtime::options::boolean;
 
@@ -39,6 +39,7 @@ pub(crate) fn describe() -> Description {
                 how: "the first write that finds a reader attached to the ring".into(),
             }),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
+            serialisations: vec![Serialisation::Plain],
             zero_copy: true,
             same_process: true,
             security: vec![SecurityDescription::by_user(

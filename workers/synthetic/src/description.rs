@@ -3,7 +3,7 @@
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description,
     Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern,
-    PortHolders, Profile, Reliability,
+    PortHolders, Profile, Reliability, Serialisation,
 };
 use middlemark_runtime::options::{choice, integer};
 
@@ -42,6 +42,12 @@ pub(crate) fn describe() -> Description {
                 how: "the first write that finds a reader attached to the ring".into(),
             }),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
+            serialisations: vec![
+                Serialisation::Cdr,
+                Serialisation::Protobuf,
+                Serialisation::Someip,
+                Serialisation::Plain,
+            ],
             zero_copy: false,
             same_process: true,
             security: vec![],

@@ -3,7 +3,7 @@
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
     Library, Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability, SecurityDescription,
-    SecurityLevel,
+    SecurityLevel, Serialisation,
 };
 use middlemark_runtime::options::{boolean, choice};
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
@@ -41,6 +41,7 @@ pub(crate) fn describe() -> Description {
                 how: "a connection that the subscriber's listening socket accepts".into(),
             }),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
+            serialisations: vec![Serialisation::Plain, Serialisation::Cdr, Serialisation::Protobuf],
             zero_copy: false,
             same_process: true,
             security: vec![SecurityDescription::by_credentials(

@@ -2,7 +2,7 @@
 
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, LackingSecurity,
-    Library, Matching, Pattern, PortHolders, Profile, Reliability,
+    Library, Matching, Pattern, PortHolders, Profile, Reliability, Serialisation,
 };
 use middlemark_sockets::{NO_ZERO_COPY, deliveries, kernel_release, shared_options, tuned};
 
@@ -41,6 +41,7 @@ pub(crate) fn describe() -> Description {
                     .into(),
             }),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
+            serialisations: vec![Serialisation::Plain, Serialisation::Cdr, Serialisation::Protobuf],
             zero_copy: false,
             same_process: true,
             security: vec![],

@@ -3,6 +3,7 @@
 use middlemark_contract::{
     Axis, CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, LackingSecurity, Library,
     Matching, OptionDescription, Pattern, PortHolders, Profile, Reliability, SecurityDescription, SecurityLevel,
+    Serialisation,
 };
 use middlemark_runtime::options::choice;
 use middlemark_sockets::{deliveries, kernel_release, shared_options, tuned};
@@ -40,6 +41,7 @@ pub(crate) fn describe() -> Description {
                 how: "a connection to the path that the subscriber's socket is bound to".into(),
             }),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
+            serialisations: vec![Serialisation::Plain, Serialisation::Cdr, Serialisation::Protobuf],
             zero_copy: false,
             same_process: true,
             security: vec![SecurityDescription::by_user(

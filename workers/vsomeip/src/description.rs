@@ -6,7 +6,7 @@
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
     Durability, HistoryKind, LackingDelivery, LackingSecurity, Library, Matching, OptionDescription, Pattern, Per,
-    Reliability, SecurityDescription, SecurityLevel, ServiceNeed,
+    Reliability, SecurityDescription, SecurityLevel, Serialisation, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -80,6 +80,7 @@ fn capabilities() -> Capabilities {
                     .into(),
         }),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        serialisations: vec![Serialisation::Someip],
         zero_copy: false,
         same_process: true,
         security: vec![SecurityDescription::by_user(

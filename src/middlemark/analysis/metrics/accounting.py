@@ -96,6 +96,8 @@ class StreamShape:
     """The mean where its messages differ."""
     pattern: StreamPattern
     late_after_ns: int
+    is_typed: bool = False
+    """Whether its messages are serialised, or would be were they not plain."""
 
     @property
     def answers_in_time(self) -> pl.Expr:
@@ -113,6 +115,7 @@ def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
             size_bytes=stream.mean_bytes,
             pattern=stream.pattern,
             late_after_ns=experiment.windows.late_after_ns,
+            is_typed=stream.payload is not None,
         )
         for stream in experiment.streams
     )

@@ -29,8 +29,10 @@ def distributions(received: Frame, published: Frame, stream: StreamShape) -> dic
     in_time = pl.col("received_ns") - pl.col("sent_ns") <= stream.late_after_ns
     messages = received.filter((pl.col("answer") == 0) & in_time)
     answers = received.filter((pl.col("answer") == 1) & stream.answers_in_time)
-    requests = _of_requests(received, answers) if isinstance(stream.pattern, Requests) else {}
-    return requests | {
+    further = _of_requests(received, answers) if isinstance(stream.pattern, Requests) else {}
+    if stream.is_typed:
+        further |= _of_typed(messages, published)
+    return further | {
         Distribution.LATENCY_FROM_SEND: partial(_difference, messages, "received_ns", "sent_ns"),
         Distribution.LATENCY_FROM_INTENDED: partial(_difference, messages, "received_ns", "intended_ns"),
         Distribution.ROUND_TRIP: partial(_difference, answers, "received_ns", "intended_ns"),
@@ -55,6 +57,25 @@ def _of_requests(received: Frame, responses: Frame) -> dict[Distribution, Callab
         Distribution.ROUND_TRIP_FROM_INTENDED: pl.col("received_ns") - fill - pl.col("request_intended_ns"),
     }
     return {kind: partial(_with_requests, received, responses, value) for kind, value in wanted.items()}
+
+
+def _of_typed(messages: Frame, published: Frame) -> dict[Distribution, Callable[[], Samples]]:
+    """What turning messages into bytes and back took, by itself and with the latency, of which it is no part."""
+    serialised = published.filter(pl.col("serialise_ns").is_not_null())
+    deserialised = messages.filter(pl.col("deserialise_ns").is_not_null())
+    return {
+        Distribution.SERIALISE: partial(sorted_values, serialised, pl.col("serialise_ns").cast(pl.Int64)),
+        Distribution.DESERIALISE: partial(sorted_values, deserialised, pl.col("deserialise_ns").cast(pl.Int64)),
+        Distribution.LATENCY_WITH_SERIALISATION: partial(_with_serialisation, deserialised, serialised),
+    }
+
+
+def _with_serialisation(messages: Frame, published: Frame) -> Samples:
+    sent = lazy_rows(published).select("publisher", "sequence", "serialise_ns")
+    joined = lazy_rows(messages).join(sent, on=["publisher", "sequence"])
+    both_ns = pl.col("serialise_ns").cast(pl.Int64) + pl.col("deserialise_ns").cast(pl.Int64)
+    value = pl.col("received_ns") - pl.col("sent_ns") + both_ns
+    return np.sort(joined.select(value).collect().to_series().to_numpy())
 
 
 def _with_requests(received: Frame, responses: Frame, value: pl.Expr) -> Samples:
@@ -88,7 +109,11 @@ def _jitter(messages: Frame) -> Samples:
 def bounds_of_stream(record: TrialRecord, stream: str) -> dict[Distribution, int]:
     """By how much a stream's times may be off; differences of one-way times, and round trips, are by one clock."""
     bound_ns = record.clock_bound_ns(stream)
-    one_way = (Distribution.LATENCY_FROM_SEND, Distribution.LATENCY_FROM_INTENDED)
+    one_way = (
+        Distribution.LATENCY_FROM_SEND,
+        Distribution.LATENCY_FROM_INTENDED,
+        Distribution.LATENCY_WITH_SERIALISATION,
+    )
     return dict.fromkeys(one_way, bound_ns) if bound_ns else {}
 
 

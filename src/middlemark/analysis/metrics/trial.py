@@ -65,12 +65,19 @@ from middlemark.suite.metrics import (
 PATH_DISTRIBUTIONS = (
     Distribution.LATENCY_FROM_SEND,
     Distribution.LATENCY_FROM_INTENDED,
+    Distribution.LATENCY_WITH_SERIALISATION,
     Distribution.ROUND_TRIP,
     Distribution.ROUND_TRIP_FROM_INTENDED,
     Distribution.ROUND_TRIP_WITHOUT_SERVER,
     Distribution.JITTER,
 )
 """The distributions that an overload turns into those of a queue."""
+_OF_PUBLISHERS = (
+    Distribution.PUBLISH_CALL,
+    Distribution.PACING_ERROR,
+    Distribution.FILL,
+    Distribution.SERIALISE,
+)
 _OF_REQUESTS = (
     Distribution.ROUND_TRIP_FROM_INTENDED,
     Distribution.ROUND_TRIP_WITHOUT_SERVER,
@@ -171,7 +178,7 @@ def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[FlowHistog
     Of messages beyond the sample memory a worker logs the latency from the send alone, of answers the round trip: that
     says neither when they were to be sent, nor what came before them.
     """
-    if kind in {Distribution.PUBLISH_CALL, Distribution.PACING_ERROR, Distribution.FILL}:
+    if kind in _OF_PUBLISHERS:
         published = with_fill(rows.published) if kind is Distribution.FILL else rows.published
         total, n = sum(publisher.sent + publisher.refused for publisher in rows.publishers), row_count(published)
         return Partial(n, total) if 0 < n < total else None
@@ -201,7 +208,8 @@ def _never_arrived(kind: Distribution, rows: StreamRows) -> int:
     if kind is Distribution.ROUND_TRIP_FROM_INTENDED:
         return rows.undelivered(answers=True)[0]
     of_answers = kind in {Distribution.ROUND_TRIP, Distribution.ROUND_TRIP_WITHOUT_SERVER}
-    if kind is not Distribution.LATENCY_FROM_SEND and not of_answers:
+    of_messages = kind in {Distribution.LATENCY_FROM_SEND, Distribution.LATENCY_WITH_SERIALISATION}
+    if not of_messages and not of_answers:
         return 0
     return sum(flow.lost + flow.late for flow in rows.flows_of(answers=of_answers))
 

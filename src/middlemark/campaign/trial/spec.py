@@ -274,6 +274,7 @@ def _stream_spec(topic: Topic, seed: int, address_of: Mapping[str, str], message
         name=topic.name,
         size_bytes=stream.size_bytes,
         pattern=pattern_spec(stream.pattern, publisher_seed(seed, topic.number or 0)),
+        payload=None if stream.payload is None else contract.PayloadSpec(**stream.payload.model_dump(mode="json")),
         recorded=None if stream.recorded is None else contract.Recorded(**stream.recorded.model_dump(mode="json")),
         messages=messages,
         qos=_qos_spec(stream.qos),

@@ -92,6 +92,7 @@ def _facts(description: "Description") -> "Table":
         "durability": ", ".join(can.durabilities),
         "history": ", ".join(can.histories),
         "congestion": ", ".join(can.congestion),
+        "serialisations": ", ".join(can.serialisations or ()) or "none: octets alone",
         "largest message": _size(can.largest_message_bytes),
         "matching": _matching(can.matching),
         "zero copy": "yes" if can.zero_copy else "no",

@@ -31,13 +31,27 @@ def show_plan(order: "Order", as_json: bool) -> None:
     from middlemark.report.elements.plain_text import Screen
 
     print_plan(order.trials, Screen())
-    for line in (*left_out_words(order), *_left_to_results(order)):
+    for line in (*left_out_words(order), *_not_applicable(order), *_left_to_results(order)):
         say(line)
 
 
 def left_out_words(order: "Order") -> list[str]:
     """What the suite would measure had it a worker here."""
     return [f"{middleware} is left out: {reason}" for middleware, reason in order.left_out.items()]
+
+
+def _not_applicable(order: "Order") -> list[str]:
+    """Which experiments will have no trial, as a worker has no serialisation for what they send."""
+    from middlemark.worker.description import lacking_serialisation
+
+    lacking = {
+        f"{name} can't: {reason}; its trials will be not_applicable": None
+        for trial in order.trials
+        for stream in trial.experiment.streams
+        for name in trial.experiment.middlewares
+        if (reason := lacking_serialisation(order.workers[name].description, stream))
+    }
+    return list(lacking)
 
 
 def _left_to_results(order: "Order") -> list[str]:

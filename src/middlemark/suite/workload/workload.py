@@ -12,10 +12,11 @@ from pydantic import Field, ValidationInfo, model_validator
 from middlemark.suite.conditions import Timeline
 from middlemark.suite.measurement import Search, Windows
 from middlemark.suite.workload.compute import Compute
+from middlemark.suite.workload.payload import IMU_BYTES, Payload, Serialisation
 from middlemark.suite.workload.pipeline import Chain, Node, PipelineApplication, check_graph
 from middlemark.suite.workload.qos import Qos
 from middlemark.suite.yaml.model import Many, Name, Named, closest_first, refusal
-from middlemark.suite.yaml.quantity import Duration, MessageSize, Rate, TimeSpan
+from middlemark.suite.yaml.quantity import SIZE, Duration, MessageSize, Rate, TimeSpan
 
 
 class Pattern(StrEnum):
@@ -39,17 +40,18 @@ class Arrival(StrEnum):
     POISSON = "poisson"
 
 
+_TYPED = ("payload", "serialisation")
 FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
-    Pattern.PERIODIC: ("rate", "arrival", "topics"),
-    Pattern.BURST: ("rate", "messages", "topics"),
-    Pattern.UNTHROTTLED: ("approach", "messages"),
-    Pattern.PING_PONG: ("approach", "messages", "answer", "interval", "patience"),
+    Pattern.PERIODIC: ("rate", "arrival", "topics", *_TYPED),
+    Pattern.BURST: ("rate", "messages", "topics", *_TYPED),
+    Pattern.UNTHROTTLED: ("approach", "messages", *_TYPED),
+    Pattern.PING_PONG: ("approach", "messages", "answer", "interval", "patience", *_TYPED),
     Pattern.REQUEST_RESPONSE: (
         *("rate", "arrival", "approach", "response", "outstanding", "timeout"),
-        "server_time",
+        *("server_time", *_TYPED),
     ),
     Pattern.PIPELINE: ("rate", "approach", "nodes", "chains", "applications"),
-    Pattern.CAPACITY: ("rate", "arrival", "search"),
+    Pattern.CAPACITY: ("rate", "arrival", "search", *_TYPED),
 }
 """The fields that only some patterns have."""
 
@@ -78,6 +80,10 @@ class Workload(Named):
     topics: Many[Annotated[int, Field(ge=1, le=MOST_STREAMS, strict=True)]] | None = None
     """On how many topics it is sent, each from one of the topology's publishers to one of its subscribers, in turn;
     without it, on one topic from all publishers to all subscribers."""
+    payload: Payload | None = None
+    """What messages, and those that answer them, hold behind their header; without it, octets."""
+    serialisation: Many[Serialisation] | None = None
+    """How a payload that is not octets becomes bytes; without it, as each middleware's worker does by default."""
     arrival: Arrival | None = None
     """Whether the intervals of a periodic stream, or of requests at a rate, are all equal or exponential."""
     messages: Annotated[int, Field(ge=1, le=2**32 - 1, strict=True)] | None = None
@@ -138,7 +144,7 @@ class Workload(Named):
             )
         self._refuse_fields_of_other_patterns(pattern)
         changes = {"pattern": pattern} | self._defaults_from(base, pattern)
-        whole = self.model_copy(update=changes)
+        whole = self.model_copy(update=changes)._with_payload(self)  # noqa: SLF001 - of the same class
         if pattern is Pattern.PIPELINE:
             whole._check_graph()  # noqa: SLF001 - of the same class
         if pattern is Pattern.CAPACITY:
@@ -159,6 +165,22 @@ class Workload(Named):
         if field == "size":
             return any(output.size is None for node in self.nodes or () for output in node.outputs)
         return any(node.is_source and node.rate is None and not node.unthrottled for node in self.nodes or ())
+
+    def _with_payload(self, written: "Workload") -> Self:
+        """The same, of the one size that its payload has where it has one; refuses what was written against it."""
+        if self.payload in {None, Payload.OCTETS} and self.serialisation is not None:
+            typed = ", ".join(payload for payload in Payload if payload is not Payload.OCTETS)
+            raise refusal("octets are not serialised", allowed=f"`payload`: {typed}", at=("serialisation",))
+        if self.payload is not Payload.IMU:
+            return self
+        for field in ("size", "answer", "response"):
+            value = getattr(written, field)
+            if value is not None and any(size != IMU_BYTES for size in (value if field == "size" else (value,))):
+                raise refusal(f"the payload imu has one size, {SIZE.text(IMU_BYTES)}", allowed="none", at=(field,))
+        if self.pattern is Pattern.CAPACITY and self.rate is not None:
+            raise refusal("the payload imu has one size: none can be searched for", allowed="no `rate`", at=("rate",))
+        answers = [field for field in ("answer", "response") if getattr(self, field) is not None]
+        return self.model_copy(update={"size": (IMU_BYTES,)} | dict.fromkeys(answers, IMU_BYTES))
 
     def _check_search(self) -> None:
         if self.size is not None and self.rate is not None:

@@ -103,6 +103,17 @@ pub(crate) const CHECKS: &[Check] = &[
     ),
     check("poisson_arrivals_are_carried", Scope::Profile, delivery::poisson),
     check("recorded_messages_are_carried", Scope::Worker, delivery::recorded),
+    check("typed_messages_pass", Scope::Profile, delivery::payloads::pass),
+    check(
+        "octets_in_place_of_typed_messages_are_found",
+        Scope::Worker,
+        delivery::payloads::octets_are_found,
+    ),
+    check(
+        "unfit_payloads_are_refused",
+        Scope::Worker,
+        delivery::payloads::unfit_are_refused,
+    ),
     check(
         "samples_beyond_the_memory_are_counted",
         Scope::Worker,

@@ -10,7 +10,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Congestion, Deliveries, Durability, HistoryKind, LackingSecurity, Reliability, SecurityDescription};
+use crate::{
+    Congestion, Deliveries, Durability, HistoryKind, LackingSecurity, Reliability, SecurityDescription, Serialisation,
+};
 
 pub use matching::Matching;
 pub use profile::{Axis, DELIVERY, Profile, Tuning};
@@ -100,6 +102,9 @@ pub struct Capabilities {
     pub matching: Option<Matching>,
     /// The largest message over its widest transport; a narrower transport may refuse less.
     pub largest_message_bytes: u64,
+    /// How it serialises typed messages, its default first; empty where it has octets alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub serialisations: Vec<Serialisation>,
     /// Whether a message can be written in place, in memory of the middleware (a loan).
     pub zero_copy: bool,
     /// Whether publisher and subscriber may live in one application.

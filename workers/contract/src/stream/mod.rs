@@ -1,5 +1,7 @@
-//! A stream: one topic with its size, its pattern and the addresses of its endpoints; `qos` has what is requested of it.
+//! A stream: one topic with its size, its pattern and the addresses of its endpoints; `qos` has what is requested of it,
+//! `payload` what its messages hold.
 
+mod payload;
 mod qos;
 
 use std::net::IpAddr;
@@ -9,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ComputeSpec, Recording};
 
+pub use payload::{PayloadKind, PayloadSpec, Serialisation};
 pub use qos::{Congestion, Durability, History, HistoryKind, Qos, Reliability};
 
 /// One topic from its publishers to its subscribers.
@@ -22,6 +25,9 @@ pub struct StreamSpec {
     pub size_bytes: u64,
     /// How its messages are produced.
     pub pattern: PatternSpec,
+    /// What messages hold behind their header, those that answer them too; none: octets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<PayloadSpec>,
     /// Of a periodic stream: the instants and sizes that its messages had when they were recorded, in place of equal
     /// intervals and one size; its rate is then the mean, its size the largest.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -15,6 +15,7 @@ pub fn ping_pong(answer_bytes: u64, qos: Qos) -> StreamSpec {
             patience_ns: 1,
             messages: None,
         },
+        payload: None,
         recorded: None,
         messages: None,
         qos,

@@ -38,7 +38,7 @@ const LOOKED_BEFORE_NS: i64 = 7_000_000;
 
 /// Runs one application from its spec on standard input to its end.
 pub(crate) fn run(middleware: &dyn Middleware) -> ExitCode {
-    let spec = match wire::read_line::<ApplicationSpec>() {
+    let mut spec = match wire::read_line::<ApplicationSpec>() {
         Line::Value(spec) => spec,
         Line::Nonsense(reason) => {
             return refuse(Refusal {
@@ -50,7 +50,7 @@ pub(crate) fn run(middleware: &dyn Middleware) -> ExitCode {
     };
     clock::follow_front(spec.clock_offset_ns);
     let (notes, inbox) = channel();
-    let (reserved, options) = match arm(middleware, &spec, &notes) {
+    let (reserved, options) = match arm(middleware, &mut spec, &notes) {
         Ok(armed) => armed,
         Err(refusal) => return refuse(refusal),
     };
@@ -78,9 +78,14 @@ fn refuse(refusal: Refusal) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn arm(middleware: &dyn Middleware, spec: &ApplicationSpec, notes: &Notes) -> Result<(Reserved, Options), Refusal> {
+/// Reserves all of an accepted spec, in which what it leaves to the worker is then set.
+fn arm(middleware: &dyn Middleware, spec: &mut ApplicationSpec, notes: &Notes) -> Result<(Reserved, Options), Refusal> {
     let description = middleware.describe();
     acceptance::accept(spec, &description.capabilities)?;
+    for payload in spec.streams.iter_mut().filter_map(|stream| stream.payload.as_mut()) {
+        let default = description.capabilities.serialisations.first().copied();
+        payload.serialisation = payload.serialisation.or(default);
+    }
     let options = Options::resolve(&description, &spec.profile, &spec.options)?;
     middleware.accept(spec, &options)?;
     let channels = Channel::of(spec, description.ports)?;

@@ -11,6 +11,7 @@ use middlemark_contract::{
 
 use crate::message::channel::Channel;
 use crate::message::payload::Pool;
+use crate::message::typed::{self, Form};
 use crate::node::compute::{self, Computation};
 use crate::node::input_queue::{self, Bell, InputReader, InputWriter};
 use crate::node::journal::Journal;
@@ -26,6 +27,8 @@ use crate::send::client::turn::Turn;
 pub(crate) struct Reserved {
     pub(crate) channels: Vec<Channel>,
     pub(crate) pool: Arc<Pool>,
+    /// Of the channels with typed messages, by number.
+    forms: HashMap<u16, Form>,
     pub(crate) subscriptions: Vec<Subscription>,
     pub(crate) publications: Vec<Publication>,
     pub(crate) nodes: Vec<NodeParts>,
@@ -46,6 +49,8 @@ pub(crate) struct Subscription {
     pub(crate) channel: Channel,
     /// Where messages are answered: the answers' channel at this subscriber's index.
     pub(crate) answers: Option<Channel>,
+    /// Of these answers, where they are typed messages.
+    pub(crate) answers_form: Option<Form>,
     /// Of a server: what it computes for each response.
     pub(crate) computation: Option<Computation>,
     pub(crate) receiver: ReceiverState,
@@ -54,6 +59,8 @@ pub(crate) struct Subscription {
 /// A publisher of this application, a client too.
 pub(crate) struct Publication {
     pub(crate) channel: Channel,
+    /// Where its messages are typed.
+    pub(crate) form: Option<Form>,
     pub(crate) stream: StreamSpec,
     pub(crate) recorder: Arc<Recorder<Published>>,
     pub(crate) client: Option<Client>,
@@ -65,11 +72,12 @@ impl Reserved {
     /// Reserves all memory of an accepted spec.
     ///
     /// # Errors
-    /// The refusal of a distribution of times to compute that there is none of.
+    /// The refusal of a distribution of times to compute that there is none of, or of a size that a payload can't have.
     pub(crate) fn new(spec: &ApplicationSpec, channels: Vec<Channel>, notes: &Notes) -> Result<Reserved, Refusal> {
         let largest_bytes = channels.iter().map(|channel| channel.size_bytes).max().unwrap_or(0);
         let pool = Arc::new(Pool::new(spec.rendezvous.token, largest_bytes));
         let mut reserved = Reserved {
+            forms: typed::forms(spec, &channels)?,
             channels,
             pool,
             subscriptions: Vec::new(),
@@ -95,6 +103,7 @@ impl Reserved {
                     let receiver = reserved.receiver(spec, stream, &messages, part, notes);
                     reserved.subscriptions.push(Subscription {
                         computation: server_time(stream, endpoint.index)?,
+                        answers_form: answers.as_ref().and_then(|channel| reserved.form(channel)),
                         channel: messages,
                         answers,
                         receiver,
@@ -147,6 +156,10 @@ impl Reserved {
             .expect("every stream has its channel")
     }
 
+    fn form(&self, channel: &Channel) -> Option<Form> {
+        self.forms.get(&channel.number).copied()
+    }
+
     fn publish(
         &mut self,
         spec: &ApplicationSpec,
@@ -163,6 +176,7 @@ impl Reserved {
                 self.subscriptions.push(Subscription {
                     channel: answers,
                     answers: None,
+                    answers_form: None,
                     computation: None,
                     receiver,
                 });
@@ -178,10 +192,12 @@ impl Reserved {
             sent_ns: 0,
             returned_ns: 0,
             fill_ns: 0,
+            serialise_ns: 0,
             accepted: 0,
         };
         let recorder = Arc::new(Recorder::new(samples(spec, stream, 1), blank));
         self.publications.push(Publication {
+            form: self.form(&channel),
             channel,
             stream: stream.clone(),
             recorder,
@@ -209,6 +225,7 @@ impl Reserved {
         ReceiverState {
             late_after_ns,
             verify: spec.verify.then(|| Arc::clone(&self.pool)),
+            form: self.form(channel),
             on_first: Box::new(move |kind, from, received_ns| {
                 let (publisher, subscriber) = if is_client { (index, from) } else { (from, index) };
                 let _ = first.send(Note::First {

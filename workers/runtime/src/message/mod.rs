@@ -7,3 +7,4 @@ pub(crate) mod exchange;
 pub(crate) mod header;
 pub(crate) mod payload;
 pub(crate) mod ports;
+pub(crate) mod typed;

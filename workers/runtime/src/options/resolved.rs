@@ -193,6 +193,7 @@ mod tests {
             },
             matching: None,
             largest_message_bytes: 1,
+            serialisations: Vec::new(),
             zero_copy: false,
             same_process: true,
             security: vec![],

@@ -1,6 +1,8 @@
 //! A message that lies in pieces: its header and its body, wherever it is cut.
 //!
-//! Nothing is joined or copied but the header, where a cut goes through it.
+//! Nothing is joined or copied but the header, where a cut goes through it, and who asks for it has a whole body.
+
+use std::borrow::Cow;
 
 use crate::message::header::{HEADER_BYTES, Header};
 
@@ -18,6 +20,19 @@ pub(crate) fn bodies<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> impl Iterato
         *left -= skipped;
         Some(&piece[skipped..])
     })
+}
+
+/// All pieces as one: where they lie where only one has bytes, else copied together.
+pub(crate) fn joined<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Cow<'a, [u8]> {
+    let mut whole = Cow::Borrowed(&[][..]);
+    for piece in pieces.filter(|piece| !piece.is_empty()) {
+        if whole.is_empty() {
+            whole = Cow::Borrowed(piece);
+        } else {
+            whole.to_mut().extend_from_slice(piece);
+        }
+    }
+    whole
 }
 
 #[inline]
@@ -53,6 +68,7 @@ mod tests {
                 bodies(pieces.clone()).collect::<Vec<_>>().concat(),
                 message[HEADER_BYTES..]
             );
+            assert_eq!(joined(bodies(pieces.clone())).as_ref(), &message[HEADER_BYTES..]);
             assert_eq!(first_bytes(pieces).unwrap(), message[..HEADER_BYTES]);
         }
     }

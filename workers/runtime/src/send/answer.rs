@@ -4,11 +4,12 @@
 //! records.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::message::channel::Channel;
 use crate::message::header::{Header, Phase};
 use crate::message::payload::Pool;
+use crate::message::typed::Form;
 use crate::node::compute::Computation;
 use crate::send::publish::{Publisher, PublisherMut};
 use crate::send::stamping_publisher::Stamper;
@@ -68,6 +69,16 @@ impl Answerer {
         }
     }
 
+    /// The same with typed answers, where there is a form of them.
+    pub(crate) fn with_form(self, form: Option<Form>) -> Answerer {
+        let means = self.means.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let means = Mutex::new(Means {
+            stamper: means.stamper.with_form(form),
+            ..means
+        });
+        Answerer { means, ..self }
+    }
+
     /// Answers no more, however many questions still wait: closing would take as long as they all.
     pub(crate) fn end(&self) {
         self.has_ended.store(true, Ordering::Relaxed);
@@ -90,7 +101,7 @@ impl Answerer {
             phase: question.phase,
         };
         let size_bytes = self.channel.message_bytes(question.phase, question.sequence);
-        let mut held = self.means.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut held = self.means.lock().unwrap_or_else(PoisonError::into_inner);
         let means = &mut *held;
         if question.phase != Phase::Greeting
             && let Some(computation) = &mut means.computation

@@ -7,8 +7,9 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use crate::clock;
-use crate::message::header::Header;
+use crate::message::header::{HEADER_BYTES, Header};
 use crate::message::payload::{Identity, Pool};
+use crate::message::typed::{Form, Maker};
 use crate::send::pages::{self, LentMemory};
 use crate::send::publish::{PublishError, Publisher, PublisherMut};
 
@@ -21,8 +22,10 @@ pub(crate) struct StampingPublisher {
 /// Fills and stamps the messages of one endpoint, with the application's own buffer for them.
 pub(crate) struct Stamper {
     pool: Arc<Pool>,
+    /// Of typed messages; none where bodies are octets.
+    maker: Option<Box<Maker>>,
     /// The application's buffer; empty where messages are written into other memory.
-    buffer: Vec<u8>,
+    buffer: Box<[u8]>,
     lent: Box<LentMemory>,
 }
 
@@ -32,6 +35,8 @@ pub(crate) struct Handed {
     pub(crate) sent_ns: i64,
     pub(crate) returned_ns: i64,
     pub(crate) fill_ns: i64,
+    /// The part of filling in which this message was serialised.
+    pub(crate) serialise_ns: u32,
     pub(crate) result: Result<(), PublishError>,
 }
 
@@ -42,6 +47,12 @@ impl StampingPublisher {
             stamper: Stamper::of(&publisher, largest_bytes, pool),
             publisher,
         }
+    }
+
+    /// The same of typed messages, where there is a form of them.
+    pub(crate) fn with_form(mut self, form: Option<Form>) -> StampingPublisher {
+        self.stamper = self.stamper.with_form(form);
+        self
     }
 
     /// See [`Stamper::send`].
@@ -70,9 +81,16 @@ impl Stamper {
     pub(crate) fn new(buffer_bytes: usize, pool: Arc<Pool>) -> Stamper {
         Stamper {
             pool,
-            buffer: vec![0xA5; buffer_bytes],
+            maker: None,
+            buffer: vec![0xA5; buffer_bytes].into_boxed_slice(),
             lent: Box::new(LentMemory::new()),
         }
+    }
+
+    /// The same of typed messages, where there is a form of them.
+    pub(crate) fn with_form(self, form: Option<Form>) -> Stamper {
+        let maker = form.map(|form| Box::new(Maker::new(form)));
+        Stamper { maker, ..self }
     }
 
     /// Fills a message, stamps it and hands it over; filling those before it has already delayed it by `delayed_ns`.
@@ -87,11 +105,13 @@ impl Stamper {
         let asked_ns = clock::now_ns();
         let mut message = Message {
             pool: &self.pool,
+            maker: self.maker.as_deref_mut(),
             header: Header {
                 sent_ns: asked_ns,
                 ..header
             },
             fill_ns: delayed_ns,
+            serialise_ns: 0,
         };
         let result = match publisher {
             PublisherMut::Copying(publisher) => {
@@ -120,6 +140,7 @@ impl Stamper {
             sent_ns: message.header.sent_ns,
             returned_ns: clock::now_ns(),
             fill_ns: message.fill_ns,
+            serialise_ns: message.serialise_ns,
             result,
         }
     }
@@ -128,15 +149,24 @@ impl Stamper {
 /// A message that is being made.
 struct Message<'a> {
     pool: &'a Pool,
+    maker: Option<&'a mut Maker>,
     header: Header,
     fill_ns: i64,
+    serialise_ns: u32,
 }
 
 impl Message<'_> {
     /// Writes it into memory that took `memory_ns` to get and was there at `begin_ns`: the body, then the stamp.
     #[inline]
     fn write(&mut self, memory: &mut [MaybeUninit<u8>], begin_ns: i64, memory_ns: i64) {
-        self.pool.fill(Identity::of(&self.header), memory);
+        let identity = Identity::of(&self.header);
+        match &mut self.maker {
+            Some(maker) if memory.len() > HEADER_BYTES => {
+                self.serialise_ns = maker.make(identity, self.pool, &mut memory[HEADER_BYTES..]);
+            }
+            // A greeting is the header alone, whatever the others are.
+            _ => self.pool.fill(identity, memory),
+        }
         let filled_ns = clock::now_ns();
         self.fill_ns += filled_ns - begin_ns;
         self.header.sent_ns = filled_ns - memory_ns;
@@ -154,6 +184,8 @@ fn uninit(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
 
 #[cfg(test)]
 mod tests {
+    use middlemark_contract::{PayloadKind, Serialisation};
+
     use super::*;
     use crate::message::header::Phase;
     use crate::send::fake_publishers::{LOAN_NS, one_of_each};
@@ -210,6 +242,27 @@ mod tests {
             }
             for (call, size_bytes) in notes.calls().iter().zip([1000, 32, 500]) {
                 assert_eq!(call.body, pool.body(Identity::of(&call.header), size_bytes), "{kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn serialising_is_a_part_of_filling_and_told_apart_whoever_has_the_memory() {
+        let pool = Arc::new(Pool::new(7, SIZE_BYTES));
+        for serialisation in [Serialisation::Cdr, Serialisation::Plain] {
+            let form = Form::of(PayloadKind::Image, serialisation, SIZE_BYTES).unwrap();
+            for (kind, publisher, notes) in one_of_each() {
+                let publisher = StampingPublisher::new(publisher, SIZE_BYTES, Arc::clone(&pool));
+                let handed = publisher.with_form(Some(form)).send(header(3, 0), SIZE_BYTES, 0);
+                let call = &notes.calls()[0];
+                let read = form.read(&call.body).unwrap();
+                assert!(form.is_right(read, Identity::of(&call.header), &pool), "{kind}");
+                assert_eq!(
+                    handed.serialise_ns > 0,
+                    serialisation == Serialisation::Cdr,
+                    "{kind}: {handed:?}"
+                );
+                assert!(handed.fill_ns > i64::from(handed.serialise_ns), "{kind}: {handed:?}");
             }
         }
     }

@@ -5,7 +5,7 @@ mod profiles;
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
     Durability, HistoryKind, Library, Matching, OptionDescription, OptionValue, Pattern, Per, Reliability,
-    SecurityDescription, SecurityLevel, ServiceNeed, When,
+    SecurityDescription, SecurityLevel, Serialisation, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -70,6 +70,7 @@ fn capabilities() -> Capabilities {
         }),
         // Zenoh itself takes up to `transport/link/rx/max_message_size`, 1 GiB as shipped.
         largest_message_bytes: 64 << 20,
+        serialisations: vec![Serialisation::Cdr, Serialisation::Protobuf],
         zero_copy: true,
         same_process: true,
         security: security(),

@@ -1,6 +1,7 @@
 //! Whether messages arrive, all, whole, in order, and are counted as they came, in every pattern.
 
 pub(crate) mod path;
+pub(crate) mod payloads;
 
 use anyhow::{Context, Result, ensure};
 use middlemark_contract::{Arrival, Congestion, History, OptionValue, Pattern, PatternSpec, Published, Qos, Recorded};

@@ -35,6 +35,7 @@ fn capabilities() -> Capabilities {
         },
         matching: None,
         largest_message_bytes: LARGEST,
+        serialisations: Vec::new(),
         zero_copy: false,
         same_process: true,
         security: vec![],

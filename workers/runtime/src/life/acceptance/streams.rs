@@ -27,6 +27,7 @@ pub(super) fn accept(stream: &StreamSpec, capabilities: &Capabilities) -> Result
     require_one_of("pattern", pattern(&stream.pattern), &capabilities.patterns)?;
     accept_pattern(stream)?;
     accept_recorded(stream)?;
+    accept_payload(stream, capabilities)?;
     accept_size("size_bytes", stream.size_bytes, capabilities)?;
     if let Some(answer_bytes) = stream.pattern.answer_bytes() {
         accept_size("answer_bytes", answer_bytes, capabilities)?;
@@ -144,6 +145,30 @@ fn accept_recorded(stream: &StreamSpec) -> Result<(), Refusal> {
             "the recorded sizes of '{name}' are not from {SMALLEST_MESSAGE_BYTES} to its size of {}",
             stream.size_bytes
         )
+    })
+}
+
+/// Which sizes a payload can have is judged where its memory is reserved.
+fn accept_payload(stream: &StreamSpec, capabilities: &Capabilities) -> Result<(), Refusal> {
+    let Some(payload) = stream.payload else {
+        return Ok(());
+    };
+    let (kind, has) = (payload.kind, &capabilities.serialisations);
+    require(!has.is_empty(), "payload", || {
+        format!("it has no serialisation for {kind}, only octets")
+    })?;
+    if let Some(serialisation) = payload.serialisation {
+        require_one_of("serialisation", serialisation, has)?;
+    }
+    require(stream.recorded.is_none(), "payload", || {
+        format!(
+            "messages of {kind} have one size, and those of '{}' were recorded",
+            stream.name
+        )
+    })?;
+    let is_of_node = matches!(stream.pattern, PatternSpec::Computed { .. });
+    require(!is_of_node, "payload", || {
+        format!("a node sends octets, and '{}' would be of {kind}", stream.name)
     })
 }
 

@@ -49,13 +49,15 @@ pub(super) fn subscriber(
     let Subscription {
         channel,
         answers,
+        answers_form,
         computation,
         mut receiver,
     } = subscription;
     let (token, pool) = (spec.rendezvous.token, Arc::clone(pool));
     if let (Some(computation), Some(answers)) = (computation, &answers) {
         let pattern = &spec.streams[channel.stream()].pattern;
-        receiver.part = Part::Responder(Answerer::server(computation, answers.clone(), token, pool));
+        let answerer = Answerer::server(computation, answers.clone(), token, pool);
+        receiver.part = Part::Responder(answerer.with_form(answers_form));
         let receiver = Arc::new(receiver);
         if let Some(exchange) = Exchange::of(pattern, &channel, answers, channel.index) {
             session.server(&exchange, Server::new(Arc::clone(&receiver)))?;
@@ -64,7 +66,8 @@ pub(super) fn subscriber(
     }
     if let Some(answers) = answers {
         let publisher = session.publisher(&answers, matched(spec, &answers, notes))?;
-        receiver.part = Part::Responder(Answerer::responder(publisher, answers, token, pool));
+        let answerer = Answerer::responder(publisher, answers, token, pool);
+        receiver.part = Part::Responder(answerer.with_form(answers_form));
     }
     let receiver = Arc::new(receiver);
     session.subscriber(&channel, Receiver::new(Arc::clone(&receiver)))?;

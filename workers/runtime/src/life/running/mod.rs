@@ -42,6 +42,8 @@ pub(crate) struct Running {
     bells: Vec<Arc<Bell>>,
     pub(crate) recorders: Vec<counts::PublisherRecords>,
     gate: Arc<WindowGate>,
+    /// How typed messages are serialised, in words; none where there are none.
+    serialisation: Option<String>,
     /// What was said last to be in force.
     stated: Option<Effective>,
 }
@@ -57,6 +59,7 @@ impl Running {
             bells: Vec::new(),
             recorders: Vec::new(),
             gate: Arc::new(WindowGate::of(publishers_of_trial(context.spec))),
+            serialisation: serialisation(context.spec),
             stated: None,
         })
     }
@@ -117,7 +120,8 @@ impl Running {
             self.receivers
                 .extend(responses.iter().map(|(_, state)| Arc::clone(state)));
             let publisher = endpoints::publisher(spec, self.session(), &publication, responses.as_ref(), notes)?;
-            let publisher = StampingPublisher::new(publisher, publication.channel.size_bytes, Arc::clone(pool));
+            let publisher = StampingPublisher::new(publisher, publication.channel.size_bytes, Arc::clone(pool))
+                .with_form(publication.form);
             let sender = sender(spec, publication, publisher, &self.gate);
             match node_of(parts, &sender) {
                 Some((node, output)) => outputs.push((node, output, OutputSender::new(sender))),
@@ -134,6 +138,10 @@ impl Running {
         effective.settings.extend(udp_buffers::granted());
         effective.settings.extend(placement::granted(None));
         effective.settings.extend(self.publishing.shared());
+        let serialisation = self.serialisation.clone();
+        effective
+            .settings
+            .extend(serialisation.map(|words| ("serialisation".into(), words)));
         effective
     }
 
@@ -216,6 +224,18 @@ fn sender(
         filling: Filling::default(),
         gate: Arc::clone(gate),
     }
+}
+
+/// How the typed messages of a spec are serialised.
+fn serialisation(spec: &ApplicationSpec) -> Option<String> {
+    let payloads = spec.streams.iter().filter_map(|stream| stream.payload);
+    let mut words: Vec<_> = payloads
+        .filter_map(|payload| payload.serialisation)
+        .map(|serialisation| serialisation.to_string())
+        .collect();
+    words.sort();
+    words.dedup();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 fn publishers_of_trial(spec: &ApplicationSpec) -> usize {

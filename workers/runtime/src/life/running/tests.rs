@@ -125,6 +125,7 @@ fn stream(name: &str) -> StreamSpec {
             approach_hz: 1.0,
             messages: None,
         },
+        payload: None,
         recorded: None,
         messages: None,
         qos: harness::channel(100).qos,

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use middlemark_contract::Received;
 
+use crate::clock;
 use crate::message::channel::Channel;
 use crate::message::header::{Header, Phase};
 use crate::message::payload::{Check, Identity, Pool};
+use crate::message::typed::{self, Form, Read};
 use crate::node::input_queue::InputWriter;
 use crate::receive::flow::{First, Flow};
 use crate::receive::pieces;
@@ -31,6 +33,8 @@ pub(crate) struct ReceiverState {
     pub(crate) late_after_ns: i64,
     /// The bytes to compare with, where messages are verified.
     pub(crate) verify: Option<Arc<Pool>>,
+    /// Of typed messages; none where bodies are octets.
+    pub(crate) form: Option<Form>,
     /// By publisher; on an answers' channel by the subscriber that answered.
     pub(crate) flows: Box<[Flow]>,
     pub(crate) recorder: Recorder<Received>,
@@ -74,12 +78,14 @@ impl ReceiverState {
             intended_ns: 0,
             sent_ns: 0,
             received_ns: 0,
+            deserialise_ns: 0,
         };
         ReceiverState {
             channel,
             token,
             late_after_ns: i64::MAX,
             verify: None,
+            form: None,
             flows: (0..flows).map(|_| Flow::new(messages)).collect(),
             recorder: Recorder::new(samples, blank),
             overflow: (0..flows).map(|_| Overflow::new()).collect(),
@@ -138,7 +144,12 @@ impl ReceiverState {
         }
         match header.phase {
             Phase::Window => self.count(flow, &header, received_ns, pieces, is_valid),
-            Phase::Approach => self.pass_on(&header, received_ns),
+            Phase::Approach => {
+                if let Some(form) = &self.form {
+                    self.deserialise(form, &header, pieces); // as within the window, to warm up
+                }
+                self.pass_on(&header, received_ns);
+            }
             Phase::Greeting => {}
         }
     }
@@ -152,10 +163,10 @@ impl ReceiverState {
         pieces: impl Iterator<Item = &'a [u8]> + Clone,
         is_valid: impl Fn() -> bool,
     ) {
-        if !self.is_intact(header, pieces) {
+        let Some(deserialise_ns) = self.read(header, pieces) else {
             flow.corrupt.fetch_add(u64::from(is_valid()), Relaxed);
             return;
-        }
+        };
         if !flow.admit(header.sequence, received_ns) {
             return;
         }
@@ -167,7 +178,11 @@ impl ReceiverState {
         if latency_ns < 0 {
             flow.negative.fetch_add(1, Relaxed);
         }
-        if !self.recorder.record(self.sample(header, received_ns)) {
+        let sample = Received {
+            deserialise_ns,
+            ..self.sample(header, received_ns)
+        };
+        if !self.recorder.record(sample) {
             flow.beyond_samples.fetch_add(1, Relaxed);
             self.overflow[usize::from(header.publisher)].record(self.logged_ns(header, received_ns));
         }
@@ -202,15 +217,39 @@ impl ReceiverState {
         }
     }
 
-    fn is_intact<'a>(&self, header: &Header, pieces: impl Iterator<Item = &'a [u8]> + Clone) -> bool {
+    /// Reads a message of the window; how long deserialising it took, none where it is not intact.
+    #[inline]
+    fn read<'a>(&self, header: &Header, pieces: impl Iterator<Item = &'a [u8]> + Clone) -> Option<u32> {
         let size_bytes: usize = pieces.clone().map(<[u8]>::len).sum();
         if size_bytes != self.channel.message_bytes(header.phase, header.sequence) {
-            return false;
+            return None;
         }
-        let Some(pool) = &self.verify else { return true };
+        if let Some(form) = &self.form {
+            return self.deserialise(form, header, pieces);
+        }
+        let Some(pool) = &self.verify else { return Some(0) };
         let mut check = Check::new(pool, Identity::of(header), size_bytes);
         pieces::bodies(pieces).for_each(|body| check.piece(body));
-        check.passed()
+        check.passed().then_some(0)
+    }
+
+    /// Deserialises a typed message, as its application would; the same.
+    #[inline(never)]
+    fn deserialise<'a>(
+        &self,
+        form: &Form,
+        header: &Header,
+        pieces: impl Iterator<Item = &'a [u8]> + Clone,
+    ) -> Option<u32> {
+        let begun_ns = clock::now_ns();
+        let body = pieces::joined(pieces::bodies(pieces));
+        let read = form.read(&body)?;
+        let deserialise_ns = match read {
+            Read::InPlace(_) => 0,
+            Read::Sample(_) => typed::elapsed_ns(begun_ns),
+        };
+        let is_right = |pool: &Arc<Pool>| form.is_right(read, Identity::of(header), pool);
+        self.verify.as_ref().is_none_or(is_right).then_some(deserialise_ns)
     }
 
     #[inline]
@@ -228,6 +267,7 @@ impl ReceiverState {
             intended_ns: header.intended_ns,
             sent_ns: header.sent_ns,
             received_ns,
+            deserialise_ns: 0,
         }
     }
 }

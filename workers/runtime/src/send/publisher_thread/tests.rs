@@ -38,6 +38,7 @@ pub(super) fn sender(number: u16, rate_hz: f64, told: &Told, gate: &Arc<WindowGa
         sent_ns: 0,
         returned_ns: 0,
         fill_ns: 0,
+        serialise_ns: 0,
         accepted: 0,
     };
     let publisher = Publisher::Copying(Box::new(Telling(Arc::clone(told))));

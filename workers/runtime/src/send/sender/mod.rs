@@ -232,6 +232,7 @@ impl Sender {
             sent_ns: now_ns,
             returned_ns: now_ns,
             fill_ns: 0,
+            serialise_ns: 0,
             result: Err(PublishError::Full),
         };
         self.record(sequence, intended_ns, &left_out);
@@ -248,6 +249,7 @@ impl Sender {
             sent_ns: handed.sent_ns,
             returned_ns: handed.returned_ns,
             fill_ns: handed.fill_ns,
+            serialise_ns: handed.serialise_ns,
             accepted: u8::from(handed.result.is_ok()),
         });
     }

@@ -69,6 +69,7 @@ pub(super) fn sender(gate: &Arc<WindowGate>, sent: &Arc<Mutex<Vec<(Phase, u32)>>
         sent_ns: 0,
         returned_ns: 0,
         fill_ns: 0,
+        serialise_ns: 0,
         accepted: 0,
     };
     Sender {

@@ -50,6 +50,7 @@ fn asked(
         sent_ns: 0,
         returned_ns: 0,
         fill_ns: 0,
+        serialise_ns: 0,
         accepted: 0,
     };
     let asked = Asked::default();

@@ -62,6 +62,7 @@ fn sender_with(pattern: PatternSpec, publisher: Publisher) -> Sender {
         sent_ns: 0,
         returned_ns: 0,
         fill_ns: 0,
+        serialise_ns: 0,
         accepted: 0,
     };
     Sender {
