@@ -61,11 +61,11 @@ def test_the_plan_says_what_a_worker_refuses_and_counts_no_time_for_it() -> None
     flood = "workloads:\n  - {workload: flood, pattern: unthrottled, size: 100 B, messages: 1000}\n"
     suite.write_text(suite.read_text().replace("workloads:\n", flood))
     planned = json.loads(middlemark("reproduce", "paper", "--full", "--dry-run", "--json").stdout)
-    assert planned["refused"] == {"messages": {"fake: pattern: unthrottled: only periodic streams": 1}}
+    assert planned["refused"] == {"messages": {"fake: unthrottled: only periodic streams": 1}}
     assert planned["suites"] == {"messages": {"experiments": 3, "trials": 12}}
     assert planned["seconds"] == before["seconds"]
     words = " ".join(middlemark("reproduce", "paper", "--full", "--dry-run").stdout.split())
-    assert "not applicable: 1 experiment of messages: fake: pattern: unthrottled: only periodic streams" in words
+    assert "not applicable: messages, fake, 1 experiment: unthrottled: only periodic streams" in words
 
 
 def test_a_paper_is_run_judged_and_reported_and_made_again_from_what_is_stored() -> None:
