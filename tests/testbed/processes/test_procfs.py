@@ -22,8 +22,9 @@ def family() -> Iterator[list[psutil.Process]]:
     """The parent, its child and its grandchild."""
     with subprocess.Popen(["/bin/sh", "-c", THREE_GENERATIONS], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
-        pids = [parent.pid, *(int(parent.stdout.readline()) for _ in range(2))]
-        members = [psutil.Process(pid) for pid in pids]
+        descendants = [psutil.Process(int(parent.stdout.readline())) for _ in range(2)]
+        descendants.sort(key=lambda member: member.ppid() != parent.pid)  # both are told at once, in either order
+        members = [psutil.Process(parent.pid), *descendants]
         yield members
         for member in members:
             if member.is_running():

@@ -30,7 +30,7 @@ pub(crate) const OF_READERS: [StatusKind; 3] = [
     StatusKind::RequestedIncompatibleQos,
 ];
 
-/// Whom an endpoint has met. The library's own calls that say whom it refused are not implemented (`todo!` in 0.16.0).
+/// Whom an endpoint has met, as its listener was told: calls that ask for whom it refused panic in the library (0.16.0).
 #[derive(Clone, Default)]
 pub(crate) struct Met(Arc<Mutex<Counterparts>>);
 
