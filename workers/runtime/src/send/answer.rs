@@ -103,9 +103,8 @@ impl Answerer {
         let size_bytes = self.channel.message_bytes(question.phase, question.sequence);
         let mut held = self.means.lock().unwrap_or_else(PoisonError::into_inner);
         let means = &mut *held;
-        if question.phase != Phase::Greeting
-            && let Some(computation) = &mut means.computation
-        {
+        let computation = means.computation.as_mut();
+        if let Some(computation) = computation.filter(|_| question.phase != Phase::Greeting) {
             computation.run();
         }
         let handed = match (reply, &mut means.publisher) {

@@ -90,9 +90,8 @@ pub(crate) fn linked_services_pass(case: &Case) -> Result<Answer> {
 /// between applications that meet by themselves, and where the worker's service brings them together.
 pub(crate) fn strangers_are_kept_out(case: &Case) -> Result<Answer> {
     let mut levels = case.worker.description.capabilities.security.iter();
-    if levels.any(|described| described.identity == Identity::User)
-        && let Some(reason) = application::nobody_missing(&case.worker)
-    {
+    let is_of_user = levels.any(|described| described.identity == Identity::User);
+    if let Some(reason) = is_of_user.then(|| application::nobody_missing(&case.worker)).flatten() {
         return Ok(Answer::Lacks(reason));
     }
     let answer = at_each_level(case, keeps_out)?;

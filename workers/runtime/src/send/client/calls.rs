@@ -79,9 +79,8 @@ impl Calls {
         }
         let request = name(response.phase, response.sequence);
         let frees = |place: &Place| place.taken_by.compare_exchange(request, 0, AcqRel, Relaxed).is_ok();
-        if self.places.iter().any(frees)
-            && let Some(client) = self.waiting.get()
-        {
+        let is_freed = self.places.iter().any(frees);
+        if let Some(client) = self.waiting.get().filter(|_| is_freed) {
             client.unpark();
         }
     }
