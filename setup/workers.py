@@ -24,6 +24,8 @@ WORKER_PREFIX = "middlemark-worker-"
 OBSERVER_PREFIX = "middlemark-"
 OF_PACKAGE = re.compile(r"^error: ([\w-]+@[\w.+-]+: )?")
 """What cargo puts before the words of a build script."""
+TOLD_BY_BUILD_SCRIPT = re.compile(r"^error: [\w-]+@[\w.+-]+: ", re.MULTILINE)
+"""A build script said with `cargo::error` what can't be had: cargo's other words add nothing."""
 BAR = re.compile(r"Building \[[=> ]*\] (?P<done>\d+)/(?P<all>\d+)")
 """How cargo says how many of a package's crates and build scripts are done."""
 STATUS = re.compile(r"\s+(Compiling|Finished|Downloading|Downloaded|Locking|Updating|Blocking)\b")
@@ -147,7 +149,8 @@ def build(package: str) -> dict[str, object]:
     status, log = compiled(package)
     result: dict[str, object] = {"status": "built", "reason": None, "seconds": round(time.monotonic() - begin, 1)}
     if status != 0:
-        sys.stderr.write(log)
+        if TOLD_BY_BUILD_SCRIPT.search(log) is None:
+            sys.stderr.write(log)
         result |= {"status": "left_out", "reason": reason(log)}
     return result
 

@@ -37,9 +37,12 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 export DEBIAN_FRONTEND=noninteractive
-"${as_root[@]}" apt-get update -q
+# What apt says of its work is hundreds of lines; its warnings and errors are shown.
+"${as_root[@]}" apt-get update -qq
 wanted=(); for packages in "${missing[@]}"; do wanted+=("$(wanted_of "$packages")"); done
+echo "setup: installing Debian packages: ${wanted[*]}"
+install() { "${as_root[@]}" apt-get install -qqy --no-install-recommends "$@" >/dev/null; }
 # One by one where all together fail: a package that this release lacks must not keep the others away.
-"${as_root[@]}" apt-get install -qy --no-install-recommends "${wanted[@]}" || for package in "${wanted[@]}"; do
-  "${as_root[@]}" apt-get install -qy --no-install-recommends "$package" || echo "setup: no package $package here; what needs it is left out" >&2
+install "${wanted[@]}" || for package in "${wanted[@]}"; do
+  install "$package" || echo "setup: no package $package here; what needs it is left out" >&2
 done

@@ -44,7 +44,9 @@ def test_the_quickest_is_built_first_and_each_says_how_long_it_takes(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert workers.build_all(workers.executable_packages()) == 0
-    told = capsys.readouterr().out.splitlines()
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    told = captured.out.splitlines()
     assert told[0] == "setup: 2 of 2 programs are built for the first time: about 5 min on 2 cores"
     assert told[2:] == [
         "setup: building middlemark-worker-b-quick (1 of 2), about 5 s",
