@@ -43,6 +43,7 @@ def test_what_differs_in_size_alone_is_told_once() -> None:
     (events,) = (each for each in planned.refused_reasons["external"] if each.middleware == "vsomeip")
     assert (events.reason.partition(":")[0], events.n_experiments) == ("2 KiB to 512 KiB on 'ping_pong'", 9)
     (datagrams,) = (each for each in planned.refused_reasons["external"] if each.middleware == "udp")
-    assert (datagrams.reason.partition(":")[0], datagrams.n_experiments) == ("64 KiB to 512 KiB is too large", 4)
+    sized = "a message of 64 KiB to 512 KiB is too large"
+    assert (datagrams.reason.partition(":")[0], datagrams.n_experiments) == (sized, 4)
     (methods,) = planned.refused_reasons["methods_external"]
     assert (methods.reason.partition(":")[0], methods.n_experiments) == ("4 KiB to 512 KiB on 'method'", 5)

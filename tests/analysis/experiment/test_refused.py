@@ -42,8 +42,8 @@ def test_sizes_and_streams_stand_together(sizes: list[str], words: str) -> None:
 
 
 def test_a_reason_that_names_the_size_alone_is_told_once() -> None:
-    (refused,) = told(lambda each: f"size_bytes {each.streams[0].size_bytes} is too large: the largest has 300 bytes")
-    assert str(refused) == "fake, 5 experiments: 400 B to 64 KiB is too large: the largest has 300 bytes"
+    (refused,) = told(lambda each: f"a message of {each.streams[0].size_bytes} bytes is too large: at most 300 B")
+    assert str(refused) == "fake, 5 experiments: a message of 400 B to 64 KiB is too large: at most 300 B"
 
 
 def test_a_reason_that_names_the_stream_alone_is_told_once() -> None:

@@ -44,8 +44,7 @@ def refused_once(refusals: Iterable[tuple[Experiment, str]]) -> tuple[Refused, .
 def _in_general(experiment: Experiment, reason: str) -> tuple[str, int | None, str | None]:
     """A reason without what is this experiment's own, and that: the size and the name of the stream that it names."""
     for stream in sorted(experiment.streams, key=lambda stream: f"'{stream.name}'" not in reason):
-        size = rf"\bsize_bytes {stream.size_bytes}\b|\b{stream.size_bytes} bytes"
-        sized, n_sizes = re.subn(size, _SIZE, reason)
+        sized, n_sizes = re.subn(rf"\b{stream.size_bytes} bytes", _SIZE, reason)
         words = sized.replace(f"'{stream.name}'", _STREAM)
         if words != reason:
             return words, stream.size_bytes if n_sizes else None, stream.name if _STREAM in words else None

@@ -28,9 +28,9 @@ pub(super) fn accept(stream: &StreamSpec, capabilities: &Capabilities) -> Result
     accept_pattern(stream)?;
     accept_recorded(stream)?;
     accept_payload(stream, capabilities)?;
-    accept_size("size_bytes", stream.size_bytes, capabilities)?;
+    accept_size("a message", stream.size_bytes, capabilities)?;
     if let Some(answer_bytes) = stream.pattern.answer_bytes() {
-        accept_size("answer_bytes", answer_bytes, capabilities)?;
+        accept_size("an answer", answer_bytes, capabilities)?;
     }
     let qos = &stream.qos;
     require_one_of("reliability", qos.reliability, &capabilities.reliabilities)?;
@@ -174,11 +174,13 @@ fn accept_payload(stream: &StreamSpec, capabilities: &Capabilities) -> Result<()
 
 fn accept_size(what: &str, size_bytes: u64, capabilities: &Capabilities) -> Result<(), Refusal> {
     require(size_bytes >= SMALLEST_MESSAGE_BYTES, "size_bytes", || {
-        format!("{what} {size_bytes}: the smallest message has {SMALLEST_MESSAGE_BYTES} bytes, its header")
+        format!(
+            "{what} of {size_bytes} bytes is too small: the smallest has {SMALLEST_MESSAGE_BYTES} bytes, its header"
+        )
     })?;
     require(size_bytes <= capabilities.largest_message_bytes, "size_bytes", || {
         format!(
-            "{what} {size_bytes} is too large: the largest message has {} bytes",
+            "{what} of {size_bytes} bytes is too large: the largest has {} bytes",
             capabilities.largest_message_bytes
         )
     })
