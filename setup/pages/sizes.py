@@ -73,10 +73,9 @@ def cell(row: Mapping[str, object], lost: object) -> str:
     missing = f", {100 * lost:.2g} % undelivered" if isinstance(lost, float) and lost > 0 else ""
     if not isinstance(value, float):
         return f"–{missing}"
-    scale, unit = (1e6, "ms") if value >= 1e6 else (1e3, "µs")
-    ends = ""
-    if isinstance(low, float) and isinstance(high, float):
-        ends = f" [{low / scale:.3g}; {high / scale:.3g}]"
+    has_interval = isinstance(low, float) and isinstance(high, float)
+    scale, unit = (1e6, "ms") if max(value, high if has_interval else value) >= 1e6 else (1e3, "µs")
+    ends = f" [{low / scale:.3g}; {high / scale:.3g}]" if has_interval else ""
     return f"{value / scale:.3g} {unit}{ends}{missing}"
 
 
