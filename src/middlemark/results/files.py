@@ -19,7 +19,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar
 
-import polars as pl
 from pydantic import BaseModel, ValidationError
 
 from middlemark.errors import StoreError
@@ -214,7 +213,7 @@ def write_with(path: Path, write: Callable[[Path], object]) -> Path:
         make_folder(path.parent)
         partial = _new_beside(path)
         try:
-            _write(partial, write)
+            write(partial)
             sync(partial)
             partial.replace(path)
         except BaseException:
@@ -223,15 +222,6 @@ def write_with(path: Path, write: Callable[[Path], object]) -> Path:
             raise
         sync(path.parent)
     return path
-
-
-def _write(partial: Path, write: Callable[[Path], object]) -> None:
-    try:
-        write(partial)
-    except pl.exceptions.PolarsError:
-        with partial.open("ab") as file:  # Polars does not always say that a disk is full, and the system does
-            file.write(bytes(CHUNK_BYTES))
-        raise
 
 
 def _new_beside(path: Path) -> Path:
@@ -282,13 +272,12 @@ def writing(path: Path) -> Iterator[None]:
     """Turns what the operating system says of a failed write into what the user can do."""
     try:
         yield
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except OSError as error:
         raise StoreError(path, *_explained(error)) from error
 
 
-def _explained(error: Exception) -> tuple[str, str | None]:
-    number = error.errno if isinstance(error, OSError) else None
-    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+def _explained(error: OSError) -> tuple[str, str | None]:
+    number, text = error.errno, error.strerror or str(error)
     if number in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG} or "os error 28" in text or "os error 27" in text:
         return "there is not enough space for it", "free some space; a trial runs again with --resume"
     if number in {errno.EACCES, errno.EPERM, errno.EROFS}:

@@ -6,14 +6,14 @@ Where the files lie `trial_folder` says; what the rows mean is their readers' bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
 
 from middlemark.errors import StoreError
-from middlemark.results.files import RESTORE, check_rows, is_there, size_bytes, write_with
+from middlemark.results.files import CHUNK_BYTES, RESTORE, check_rows, is_there, size_bytes, write_with
 from middlemark.results.streaming import GROUP_ROWS, NEWER, Frame, stored_rows
 
 RECEIVED_SCHEMA = pl.Schema(
@@ -189,7 +189,21 @@ def write_table(path: Path, table: Table, schema: pl.Schema) -> None:
     """Write a table; columns and types must be those of the schema."""
     rows = table.lazy()
     _check_columns(path, rows.collect_schema(), schema)
-    write_with(path, lambda partial: rows.sink_parquet(partial, compression="zstd", row_group_size=GROUP_ROWS))
+    write_parquet(path, lambda partial: rows.sink_parquet(partial, compression="zstd", row_group_size=GROUP_ROWS))
+
+
+def write_parquet(path: Path, write: Callable[[Path], object]) -> Path:
+    """Write what polars puts into a file; where it fails, the error is the system's, as of any other file."""
+    return write_with(path, lambda partial: _write(partial, write))
+
+
+def _write(partial: Path, write: Callable[[Path], object]) -> None:
+    try:
+        write(partial)
+    except pl.exceptions.PolarsError as error:
+        with partial.open("ab") as file:  # Polars does not always say that a disk is full, and the system does
+            file.write(bytes(CHUNK_BYTES))
+        raise OSError(str(error)) from error
 
 
 def _checked(path: Path, schema: pl.Schema) -> tuple[pl.LazyFrame, int]:

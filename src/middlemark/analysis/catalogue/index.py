@@ -24,9 +24,9 @@ from pydantic import ValidationError
 
 from middlemark.errors import StoreError
 from middlemark.installation.user_folders import cache_folder, make_cache_folder
-from middlemark.results.files import check_owner, is_there, read_bytes, write_bytes, write_with
+from middlemark.results.files import check_owner, is_there, read_bytes, write_bytes
 from middlemark.results.manifest import RunOutline
-from middlemark.results.tables import UNREADABLE, check_table, read_table, write_table
+from middlemark.results.tables import UNREADABLE, check_table, read_table, write_parquet, write_table
 
 OUTLINES: Final = pl.Schema({"name": pl.String(), "stamp": pl.String(), "outline": pl.String()})
 INDEXED: Final = pl.Schema(
@@ -126,7 +126,7 @@ class Index:
         table = pl.concat([rest, rows, marks.select(INDEXED.names())]).sort("metric")
         with suppress(OSError, StoreError):
             self._make()
-            write_with(path, lambda partial: table.write_parquet(partial, row_group_size=GROUP_ROWS))
+            write_parquet(path, lambda partial: table.write_parquet(partial, row_group_size=GROUP_ROWS))
 
     def _make(self) -> None:
         """Its folder; when that is new, the indexes of folders that are gone are removed."""

@@ -29,10 +29,11 @@ from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.elements.plain_text import csv_text
 from middlemark.report.output.formats import ExportFormat
-from middlemark.results.files import file_name, write_text, write_with
+from middlemark.results.files import file_name, write_text
 from middlemark.results.manifest import Manifest
 from middlemark.results.record import FORMAT_VERSION, TrialRecord, is_valid
 from middlemark.results.run_folder import RunFolder
+from middlemark.results.tables import write_parquet
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.suite.metrics import Distribution
 
@@ -53,7 +54,7 @@ def recompute_metrics(folder: RunFolder) -> None:
 
 def write_summary(findings: RunFindings) -> Path:
     """Write `summary.parquet`."""
-    return write_with(findings.folder.summary_path, summary_table(findings).write_parquet)
+    return write_parquet(findings.folder.summary_path, summary_table(findings).write_parquet)
 
 
 @dataclass
@@ -154,7 +155,9 @@ def export(run: LoadedRun, kind: ExportFormat, folder: Path) -> list[Path]:
                 write_text(folder / f"{name}.csv", _flat(frame).write_csv()) for name, frame in _frames(run).items()
             ]
         case ExportFormat.PARQUET:
-            return [write_with(folder / f"{name}.parquet", frame.write_parquet) for name, frame in _frames(run).items()]
+            return [
+                write_parquet(folder / f"{name}.parquet", frame.write_parquet) for name, frame in _frames(run).items()
+            ]
 
 
 def _frames(run: LoadedRun) -> dict[str, pl.DataFrame]:
