@@ -97,9 +97,14 @@ class Estimate:
     """By how much the clocks of different machines may put it off."""
 
     @property
+    def is_pooled(self) -> bool:
+        """Whether it is of all trials' samples together."""
+        return self.method is Method.POOLED
+
+    @property
     def is_rough(self) -> bool:
         """Whether its interval is a rough one: it is of all trials' samples, and trials differ much."""
-        return self.method is Method.POOLED and self.low is not None and self.coverage is None
+        return self.is_pooled and self.low is not None and self.coverage is None
 
 
 def within_clocks(refused: WithinClocks) -> Estimate:

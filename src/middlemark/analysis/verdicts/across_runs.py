@@ -77,7 +77,7 @@ def _too_few_values(lacking: Sequence[Evidence], n_runs: int) -> NoDifference:
 def _of_run(evidence: Evidence) -> BlockValues:
     """A run's one value, the one that is shown of it; or the two that it lies between."""
     estimate, values = evidence.estimate, evidence.block_values
-    if estimate is not None and estimate.value is not None and estimate.method is Method.POOLED:
+    if estimate is not None and estimate.value is not None and estimate.is_pooled:
         off = estimate.bound_ns
         return BlockValues({0: estimate.value - off}, {0: estimate.value + off} if off else None)
     low, high = (float(np.median(list(side.values()))) for side in (values.low, values.upper))

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.analysis.stats.estimate import Estimate
 from middlemark.analysis.stats.intervals import CONFIDENCE, coverage, median_interval
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, share_with_interval
 from middlemark.analysis.verdicts.judge import Judgement, ReasonedJudgement, Setbacks, judge_interval, why_uncertain
@@ -68,7 +68,7 @@ class Evidence:
         estimate = self.estimate
         if self.of_machines:
             return NoDifference(POOLED_MACHINES)
-        if estimate is None or estimate.value is None or estimate.method is not Method.POOLED:
+        if estimate is None or estimate.value is None or not estimate.is_pooled:
             return NoDifference((estimate.reason if estimate is not None else "") or self.missing or TOO_FEW)
         if estimate.n_trials < FEWEST_BLOCKS or estimate.low is None or estimate.high is None:
             return NoDifference(TOO_FEW)

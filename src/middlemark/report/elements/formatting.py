@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from middlemark.analysis.stats.estimate import Estimate
 from middlemark.suite.metrics import OF_CHAINS, Distribution
 from middlemark.suite.yaml.quantity import DURATION, plural
+
+if TYPE_CHECKING:
+    from middlemark.analysis.stats.estimate import Estimate
 
 NARROW_SPACE = "\u202f"
 ABSENT = "–"

@@ -11,16 +11,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
-from middlemark.analysis.compare.comparison import Comparison, Setting
-from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
-from middlemark.analysis.stats.estimate import Estimate
 from middlemark.plan import Experiment, Side
 from middlemark.report.elements.formatting import count_range, listed
 from middlemark.report.elements.tables import NOTHING, Cell, Column, Holds
 from middlemark.results.manifest import Dissector, Library, Manifest
 from middlemark.suite.metrics import Distribution
-from middlemark.worker import contract
+
+if TYPE_CHECKING:
+    from middlemark.analysis.compare.comparison import Comparison, Setting
+    from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
+    from middlemark.analysis.stats.estimate import Estimate
+    from middlemark.worker import contract
 
 PAIRED = " → "
 """Between the publishers and the subscribers of a pair."""
@@ -114,7 +117,7 @@ def _configuration(experiment: Experiment) -> str:
     return ", ".join([experiment.profile, *options, *([experiment.side] if experiment.side else [])])
 
 
-Trials = tuple[tuple[str, tuple[TrialOutcome, ...]], ...]
+Trials = tuple[tuple[str, tuple["TrialOutcome", ...]], ...]
 """By name, with how each ended."""
 
 

@@ -10,10 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.report.elements.formatting import ABSENT, WHOLE, Unit, ends
+
+if TYPE_CHECKING:
+    from middlemark.analysis.experiment.findings import ExperimentFindings
+    from middlemark.analysis.stats.estimate import Estimate
 
 
 class Holds(Enum):
@@ -209,7 +212,7 @@ def estimate_cell(estimate: Estimate | None, unit: Unit, whole: float | None = N
         estimate.low,
         estimate.high,
         is_rough=estimate.is_rough,
-        is_pooled=estimate.method is Method.POOLED,
+        is_pooled=estimate.is_pooled,
         bound_ns=estimate.bound_ns,
         share=estimate.value / whole if whole else None,
     )
