@@ -12,7 +12,7 @@ from middlemark.analysis.run import RunFindings
 from middlemark.plan.matrix import on_both_sides
 from middlemark.report.elements.labels import COLOURS, DASHES, library_words, series_by_experiment
 from middlemark.report.output.html import render
-from middlemark.report.output.markup import Rows
+from middlemark.report.output.packing import Rows
 from middlemark.results.manifest import Library
 from report_page import specs
 from shared_runs import SharedRuns

@@ -10,7 +10,7 @@ from known_suites import THIRTEEN_SIZES
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render
-from middlemark.report.output.markup import Folded, by_columns, packed
+from middlemark.report.output.packing import Folded, by_columns, packed
 from middlemark.report.output.section import sections_of
 from report_page import opened, specs
 from run_builder import build_run

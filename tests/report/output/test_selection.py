@@ -5,7 +5,7 @@ from pathlib import Path
 from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
-from middlemark.report.output.markup import selectable
+from middlemark.report.output.selection import selectable
 from run_builder import build_run
 
 SUITE = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import vl_convert
 
-from middlemark.report.output import markup
+from middlemark.report.output import packing
 
 
 @pytest.fixture
@@ -21,23 +21,23 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[str]]
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(vl_convert, "javascript_bundle", bundle)
-    markup.program.cache_clear()
+    packing.program.cache_clear()
     yield calls
-    markup.program.cache_clear()
+    packing.program.cache_clear()
 
 
 def again() -> str:
-    markup.program.cache_clear()
-    return markup.program()
+    packing.program.cache_clear()
+    return packing.program()
 
 
 def test_it_is_put_together_once(made: list[str]) -> None:
-    assert markup.program() == again() == "draw()"
+    assert packing.program() == again() == "draw()"
     assert len(made) == 1
 
 
 def test_what_was_altered_or_cut_is_put_together_anew(made: list[str], tmp_path: Path) -> None:
-    markup.program()
+    packing.program()
     (kept,) = tmp_path.rglob("vega-*.js")
     for other in (kept.read_bytes() + b"!", kept.read_bytes()[:-1], b"", b"\xff\n"):
         kept.write_bytes(other)
@@ -46,7 +46,7 @@ def test_what_was_altered_or_cut_is_put_together_anew(made: list[str], tmp_path:
 
 
 def test_a_link_to_elsewhere_is_not_followed(made: list[str], tmp_path: Path) -> None:
-    markup.program()
+    packing.program()
     (kept,) = tmp_path.rglob("vega-*.js")
     elsewhere = kept.rename(tmp_path / "elsewhere")
     kept.symlink_to(elsewhere)
@@ -56,7 +56,7 @@ def test_a_link_to_elsewhere_is_not_followed(made: list[str], tmp_path: Path) ->
 
 
 def test_what_another_user_put_there_is_not_used(made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    markup.program()
+    packing.program()
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     again()
     assert len(made) == 2
@@ -66,13 +66,13 @@ def test_without_a_place_to_keep_it_it_is_put_together_each_time(
     made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
-    assert markup.program() == again() == "draw()"
+    assert packing.program() == again() == "draw()"
     assert len(made) == 2
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_in_another_users_cache_nothing_is_kept(made: list[str], tmp_path: Path) -> None:
     os.chown(tmp_path, 65534, -1)
-    assert markup.program() == again() == "draw()"
+    assert packing.program() == again() == "draw()"
     assert len(made) == 2
     assert list(tmp_path.iterdir()) == []

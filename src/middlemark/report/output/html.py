@@ -1,7 +1,7 @@
 """The page: one HTML file that needs nothing but itself, made from a run's findings.
 
 It puts together what the other modules of the report have made, for each setting and for several settings together, and
-writes the file; `markup` has the parts that no template writes, and makes the page small.
+writes the file; `markup` has the parts that no template writes, and `packing` makes the page small.
 """
 
 from __future__ import annotations
@@ -29,16 +29,10 @@ from middlemark.report.internals.chain_charts import chains_overview
 from middlemark.report.internals.configuration import topology_table
 from middlemark.report.internals.security import lacking_levels, security_summary, security_tables
 from middlemark.report.internals.wire import overhead_chart, overhead_table
-from middlemark.report.output.markup import (
-    Folded,
-    packed,
-    packed_json,
-    page_environment,
-    program,
-    selectable,
-    without_repetition,
-)
+from middlemark.report.output.markup import page_environment
+from middlemark.report.output.packing import Folded, packed, packed_json, program, without_repetition
 from middlemark.report.output.section import Section, sections_of
+from middlemark.report.output.selection import selectable
 from middlemark.report.traffic.capacity import capacity_lines, capacity_table
 from middlemark.report.traffic.capacity_charts import capacity_charts
 from middlemark.report.traffic.growth import growth_charts, growth_lines, growth_tables
