@@ -39,7 +39,8 @@ from examples import (
 )
 from hostile_runs import damaged
 from middlemark.analysis.catalogue import index
-from middlemark.analysis.catalogue.library import RunLibrary, Shelf, past_runs
+from middlemark.analysis.catalogue.estimates import past_runs
+from middlemark.analysis.catalogue.library import RunLibrary, Shelf
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.dataframes import load
 from middlemark.analysis.run import analyse

@@ -68,7 +68,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Show a metric over many runs: where its level changed permanently, and with which versions."""
-    from middlemark.analysis.catalogue.library import RunSelection, past_runs
+    from middlemark.analysis.catalogue.estimates import past_runs
+    from middlemark.analysis.catalogue.library import RunSelection
     from middlemark.analysis.compare.history import histories
     from middlemark.errors import UsageError
     from middlemark.report.conclusions.history import history_data, print_history, settings
@@ -166,11 +167,11 @@ def _warn(unreadable: "Sequence[str]") -> None:
 def runs_before(head: Path, folder: Path, last: int, *, across_machines: bool, trust: bool) -> list[Path]:
     """The last runs of a folder that began before one, of its suite and on its machine."""
     from middlemark.analysis.catalogue.library import RunLibrary
-    from middlemark.analysis.compare.history import machine_of
     from middlemark.errors import UsageError
     from middlemark.results.run_folder import RunFolder
 
     manifest = RunFolder(head, is_trusted=trust).read_manifest()
+    machine = manifest.machine_identity
     shelf = RunLibrary([folder], trust).look()
     _warn(shelf.unreadable)
     earlier = [
@@ -178,11 +179,11 @@ def runs_before(head: Path, folder: Path, last: int, *, across_machines: bool, t
         for run in shelf.runs
         if run.head.suite == manifest.suite
         and run.head.started_at < manifest.started_at
-        and (across_machines or machine_of(run.head) == machine_of(manifest))
+        and (across_machines or run.head.machine_identity == machine)
     ]
     if not earlier:
         raise UsageError(
-            f"{folder} has no run of the suite {manifest.suite} on {machine_of(manifest)} that began before {head}",
+            f"{folder} has no run of the suite {manifest.suite} on {machine} that began before {head}",
             remedy=f"`middlemark runs {folder}` lists what there is",
         )
     return earlier[-last:]

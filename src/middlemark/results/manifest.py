@@ -144,6 +144,21 @@ class RunHead(Model):
         facts = self.machine
         return f"{facts.get('cpu_model')}, {facts.get('cpus')} CPUs, Linux {facts.get('kernel')}"
 
+    @property
+    def machine_identity(self) -> str:
+        """What tells the machine from others: `AMD EPYC 9354 (machine 5d41402a…)`; without its id, its parts."""
+        facts = self.machine
+        model = str(facts.get("cpu_model", "unknown"))
+        if facts.get("machine_id", "unknown") != "unknown":
+            return f"{model} (machine {facts['machine_id']})"
+        cpus, memory_bytes, virtualisation = (facts.get(name) for name in ("cpus", "memory_bytes", "virtualisation"))
+        parts = (
+            f"{cpus} CPUs" if cpus else "",
+            f"{float(memory_bytes) / 2**30:.0f} GiB" if memory_bytes else "",
+            str(virtualisation) if virtualisation not in {None, "none"} else "",
+        )
+        return ", ".join(part for part in (model, *parts) if part)
+
 
 class RunOutline(Model):
     """A run as lists and searches need it."""

@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 
 from behaviour import Behaviour
+from middlemark.analysis.catalogue import estimates as reading
 from middlemark.analysis.catalogue import index as indexes
-from middlemark.analysis.catalogue import library as reading
+from middlemark.analysis.catalogue.estimates import past_runs
 from middlemark.analysis.catalogue.index import COVERED, INDEXED, Index
-from middlemark.analysis.catalogue.library import RunLibrary, Shelf, past_runs
+from middlemark.analysis.catalogue.library import RunLibrary, Shelf
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.run import analyse
 from middlemark.report.output.data import write_summary

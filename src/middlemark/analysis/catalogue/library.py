@@ -1,39 +1,26 @@
-"""The runs in some folders: which there are, which are selected, and what they estimate of one metric.
+"""The runs in some folders: which there are, and which are selected; what they estimate is `estimates`'.
 
 Folders are looked through again at each look, and each run is read only as far as a list needs; what was read is kept
-until the run changes, also in the `index` of its folder, and a run that was never reported is analysed. A run that
-can't be read is named, and the others are shown. `compare.history` makes histories of the estimates.
+until the run changes, also in the `index` of its folder. A run that can't be read is named, and the others are shown.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-import polars as pl
-
-from middlemark.analysis.catalogue.index import INDEXED, Entry, Index
-from middlemark.analysis.compare.history import IS_KNOWN, PastRun, machine_of, rows_of_metric
-from middlemark.analysis.dataframes import SCHEMA, summary_table
-from middlemark.analysis.run import analyse
-from middlemark.errors import MiddlemarkError, StoreError, UsageError
+from middlemark.analysis.catalogue.index import Entry, Index
+from middlemark.errors import MiddlemarkError, UsageError
 from middlemark.results.files import is_there
 from middlemark.results.manifest import RunHead, RunOutline
 from middlemark.results.run_folder import RunFolder
-from middlemark.results.tables import read_table
-from middlemark.suite.metrics import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-MANY_ROWS = 1_000_000
-"""Of runs that are read for the index: it is written when there are so many."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +186,7 @@ class RunSelection:
             and self.workload in {"", *run.outline.workloads}
             and self.suite in {"", head.suite}
             and self.tag in {"", *head.tags}
-            and self.machine.casefold() in machine_of(head).casefold()
+            and self.machine.casefold() in head.machine_identity.casefold()
             and (since is None or since <= began)
             and (until is None or began <= until)
         )
@@ -217,57 +204,3 @@ def _day(text: str, name: str) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError as error:
         raise UsageError(f"`{name}` is {text!r}, which is no day", remedy="write it as 2026-01-31") from error
-
-
-def past_runs(shelf: Shelf, metric: Metric) -> tuple[list[PastRun], pl.DataFrame, list[str]]:
-    """The runs, their estimates of a metric with the place of the run in the list, and runs that can't be read."""
-    places = {run.entry.key: place for place, run in enumerate(shelf.runs)}
-    tables, unreadable = [pl.DataFrame(schema=INDEXED)], list[str]()
-    ordered = sorted(shelf.runs, key=lambda run: run.folder.path.parent)
-    for folder, runs in groupby(ordered, key=lambda run: run.folder.path.parent):
-        rows, problems = _of_folder(folder, list(runs), metric, is_whole=folder in shelf.whole)
-        tables.append(rows)
-        unreadable += problems
-    columns = {"run": list(places), "place": list(places.values())}
-    placed = pl.DataFrame(columns, schema={"run": INDEXED["run"], "place": pl.UInt32()})
-    estimates = pl.concat(tables).join(placed, on="run").drop("run").rename({"place": "run"})
-    return [PastRun(run.name, run.head) for run in shelf.runs], estimates, unreadable
-
-
-def _of_folder(
-    folder: Path, runs: list[ListedRun], metric: Metric, *, is_whole: bool
-) -> tuple[pl.DataFrame, list[str]]:
-    index, present = Index(folder), {run.entry.key for run in runs}
-    indexed, covered = index.estimates(rows_of_metric(metric))
-    tables, unreadable = [indexed], list[str]()
-    gone = covered - present if is_whole else set()
-    missing = [run for run in runs if run.entry.key not in covered]
-    for added in _read(missing, unreadable):
-        rows = pl.concat(added.values())
-        index.keep_estimates(rows, added.keys(), gone)
-        tables.append(rows.filter(rows_of_metric(metric)))
-    return pl.concat(tables), unreadable
-
-
-def _read(runs: Iterable[ListedRun], unreadable: list[str]) -> Iterator[dict[int, pl.DataFrame]]:
-    """All estimates by the key of the run, of so many runs at a time as memory holds; and why others have none."""
-    tables: dict[int, pl.DataFrame] = {}
-    for run in runs:
-        try:
-            tables[run.entry.key] = _estimates(run.folder, run.entry.key)
-        except MiddlemarkError as error:
-            unreadable.append(str(error))
-        if sum(rows.height for rows in tables.values()) > MANY_ROWS:
-            yield tables
-            tables = {}
-    if tables:
-        yield tables
-
-
-def _estimates(folder: RunFolder, key: int) -> pl.DataFrame:
-    """As stored; computed where a run was never reported, or what is there is not such a table."""
-    rows = None
-    with suppress(StoreError):  # whatever it is, what it was made of tells the same
-        rows = read_table(folder.summary_path, SCHEMA) if is_there(folder.summary_path) else None
-    table = summary_table(analyse(folder)) if rows is None else rows
-    return table.filter(IS_KNOWN).with_columns(run=pl.lit(key, INDEXED["run"])).select(INDEXED.names())

@@ -100,7 +100,7 @@ def histories(runs: Sequence[PastRun], estimates: pl.DataFrame, metric: Metric) 
 
     `estimates` has rows of `summary.parquet` that are known, with the place of the run in `run`.
     """
-    began = [(place, run.head.started_at, machine_of(run.head)) for place, run in enumerate(runs)]
+    began = [(place, run.head.started_at, run.head.machine_identity) for place, run in enumerate(runs)]
     of_runs = pl.DataFrame(
         began, {"run": estimates.schema["run"], "began": pl.String(), "machine": pl.String()}, orient="row"
     )
@@ -137,21 +137,6 @@ def _point(run: PastRun, middleware: str, numbers: Sequence[float], *, is_base: 
         high=high,
         n_trials=int(n_trials),
     )
-
-
-def machine_of(manifest: RunHead) -> str:
-    """What identifies a machine: `AMD EPYC 9354 (machine 5d41402a…)`; without its id, what it is made of."""
-    facts = manifest.machine
-    model = str(facts.get("cpu_model", "unknown"))
-    if facts.get("machine_id", "unknown") != "unknown":
-        return f"{model} (machine {facts['machine_id']})"
-    cpus, memory_bytes, virtualisation = (facts.get(name) for name in ("cpus", "memory_bytes", "virtualisation"))
-    parts = (
-        f"{cpus} CPUs" if cpus else "",
-        f"{float(memory_bytes) / 2**30:.0f} GiB" if memory_bytes else "",
-        str(virtualisation) if virtualisation not in {None, "none"} else "",
-    )
-    return ", ".join(part for part in (model, *parts) if part)
 
 
 def rows_of_metric(metric: Metric) -> pl.Expr:

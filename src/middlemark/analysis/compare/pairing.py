@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from middlemark.analysis.compare.comparison import OPTION, WITH_OPTIONS, fixed_factors
-from middlemark.analysis.compare.history import machine_of
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.errors import UsageError
@@ -196,7 +195,7 @@ def check_alike(runs: Sequence[tuple[str, Manifest]], *, across_machines: bool =
     _check_one_kind([(name, manifest.suite) for name, manifest in runs], "suites", "give runs of one suite")
     if not across_machines:
         _check_one_kind(
-            [(name, machine_of(manifest)) for name, manifest in runs],
+            [(name, manifest.machine_identity) for name, manifest in runs],
             "machines",
             "give runs of one machine; with --across-machines, differences of machines count as differences of runs",
         )
