@@ -4,11 +4,15 @@ import html
 import json
 import re
 import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from behaviour import Behaviour
+from middlemark.serve import app
 from middlemark.serve.access import Admission
 from middlemark.serve.app import site
 from run_builder import build_run
@@ -119,7 +123,7 @@ def test_runs_are_found_by_what_is_said_of_them(client: Client) -> None:
 
 
 def test_a_long_list_of_runs_comes_in_parts(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("middlemark.serve.app.ITEMS_OF_A_PAGE", 3)
+    monkeypatch.setattr("middlemark.serve.pages.ITEMS_OF_A_PAGE", 3)
     page = client.get("/", params={"suite": "golden"})
     assert "page 1 of 3" in page.text
     link = re.search(r'<a href="([^"]*page=2[^"]*)"', page.text)
@@ -149,3 +153,34 @@ def test_a_report_is_kept_apart_from_the_other_pages(client: Client) -> None:
     assert policy.startswith("sandbox allow-scripts")
     assert "allow-same-origin" not in policy
     assert "default-src 'none'" in policy
+
+
+def test_the_list_is_made_without_what_draws_and_analyses(monthly_runs: Path) -> None:
+    code = (
+        "import sys, middlemark.serve.app\n"
+        "from pathlib import Path\n"
+        "from starlette.requests import Request\n"
+        "from middlemark.analysis.catalogue.library import RunLibrary\n"
+        "from middlemark.serve.pages import Pages\n"
+        "from middlemark.serve.runs import runs_page\n"
+        "request = Request({'type': 'http', 'query_string': b''})\n"
+        "page = runs_page(Pages(RunLibrary([Path(sys.argv[1])])), request)\n"
+        "assert b'run-7' in page.body\n"
+        "print(*sys.modules)"
+    )
+    answer = subprocess.run([sys.executable, "-c", code, str(monthly_runs)], capture_output=True, text=True, check=True)
+    loaded = set(answer.stdout.split())
+    assert "polars" in loaded, "the index is read"
+    heavy = {"altair", "ruptures", "scipy", "vl_convert", "middlemark.analysis.run"}
+    assert not heavy & loaded
+
+
+def test_what_other_pages_need_is_loaded_once_the_list_was_sent(
+    monthly_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(app, "import_module", loaded.append)
+    pages = Client(site([monthly_runs], Admission()))
+    assert "run-7" in pages.get("/").text
+    assert tuple(loaded) == app.LOADED_LATER
+    assert [name for name in app.LOADED_LATER if find_spec(name) is None] == []

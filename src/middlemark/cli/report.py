@@ -141,9 +141,6 @@ def serve_command(
     trust: Trust = False,
 ) -> None:
     """Show many runs in the browser: a metric's history with change points, and any two runs compared."""
-    import importlib
-    import threading
-
     import uvicorn
 
     from middlemark.report.elements.plain_text import Screen
@@ -159,8 +156,6 @@ def serve_command(
         if admitted.token is not None:
             say(f"Who has the token and can reach {bind} can read these runs; nothing is encrypted.", err=True)
         say(f"{admitted.address(bind, chosen_port)} (Ctrl-C ends it)")
-        # What finds changes of level takes a second to load: the list does not wait for it, nor the first history.
-        threading.Thread(target=importlib.import_module, args=("ruptures",), daemon=True).start()
         try:
             server.run(sockets=[listener])
         except KeyboardInterrupt:

@@ -1,6 +1,6 @@
-"""The history of a metric in one setting: its chart, with a mark where the level changed, and its tables.
+"""The history of a metric: the settings in which it was measured, and of one of them its chart and its tables.
 
-`report.conclusions.history` has the settings and says the changes in words.
+The chart has a mark where the level changed; `report.conclusions.history` says the changes in words.
 """
 
 from __future__ import annotations
@@ -9,18 +9,64 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
+from starlette.requests import Request
+from starlette.responses import Response
 
-from middlemark.analysis.compare.history import History, HistoryPoint
+from middlemark.analysis.catalogue.estimates import past_runs
+from middlemark.analysis.catalogue.library import RunSelection, Shelf
+from middlemark.analysis.compare.history import History, HistoryPoint, histories
 from middlemark.report.conclusions.comparison import unit_of
-from middlemark.report.conclusions.history import SettingHistory, history_words
+from middlemark.report.conclusions.history import SettingHistory, history_words, in_common, settings
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.report.elements.formatting import Unit, count_range, factor
 from middlemark.report.elements.labels import COLOURS, DASHES, FACTOR_BOUNDARY, setting_words
 from middlemark.report.elements.tables import Cell, Column, Table, named, table
-from middlemark.suite.metrics import Metric
+from middlemark.serve.pages import Pages, part_of
+from middlemark.suite.metrics import Metric, metric_named
 
 MOST_POINTS_IN_A_TABLE = 100
 """Of one middleware, the newest; the chart has all."""
+
+
+def history_page(pages: Pages, request: Request) -> Response:
+    """The settings in which a metric was measured, or one of them with all its runs."""
+    query = request.query_params
+    metric, selection = metric_named(query.get("figure", "median(latency)")), RunSelection.of(query)
+    shelf = pages.library.look()
+    runs, estimates, unreadable = past_runs(selection.of_shelf(shelf), metric)
+    series = [
+        history for history in histories(runs, estimates, metric) if selection.middleware in {"", history.middleware}
+    ]
+    shelf = Shelf(shelf.runs, (*shelf.unreadable, *unreadable))
+    values: dict[str, Any] = {
+        "metric": metric.name,
+        "selection": selection,
+        "common": setting_words(" ".join(in_common(series))),
+    }
+    chosen = [setting for setting in settings(series) if query.get("setting", setting.id) == setting.id]
+    if len(chosen) == 1:
+        return _setting_page(pages, chosen[0], metric, shelf, values)
+    words = query.get("words", "")
+    matching = [setting for setting in chosen if words.casefold() in setting.words.casefold()]
+    values |= {"words": words, "n_found": len(matching), "part": part_of(matching, query.get("page", ""))}
+    return pages.page(f"History of {metric.name}", shelf, view="settings", **values)
+
+
+def _setting_page(
+    pages: Pages, setting: SettingHistory, metric: Metric, shelf: Shelf, values: dict[str, Any]
+) -> Response:
+    single = {name for run in shelf.runs for name in run.head.middlewares}
+    middlewares = sorted(single.union(history.middleware for history in setting.series))  # pairs too
+    chart = history_chart(setting, metric, middlewares)
+    return pages.page(
+        f"History of {metric.name}",
+        shelf,
+        [chart] if chart else [],
+        view="setting",
+        setting=setting,
+        tables=history_tables(setting, metric),
+        **values,
+    )
 
 
 def history_tables(setting: SettingHistory, metric: Metric) -> list[Table]:
