@@ -40,6 +40,15 @@ def test_records_and_samples_are_read_back_as_written(run: RunFolder) -> None:
     assert trial.read_published().equals(published)
 
 
+def test_a_manifest_is_read_back_as_written_and_has_a_line_for_each_trial(run: RunFolder) -> None:
+    manifest = run.read_manifest().model_copy(update={"suite_text": SUITE + '\n "trials": []'})
+    for planned in (manifest, manifest.model_copy(update={"trials": ()})):
+        run.write_manifest(planned)
+        assert run.read_manifest() == planned
+        lines = run.manifest_path.read_text(encoding="utf-8").splitlines()
+        assert sum('"experiment":' in line for line in lines) == len(planned.trials)
+
+
 def test_nothing_half_written_is_left_behind(run: RunFolder) -> None:
     assert not list(run.path.rglob("*.partial"))
 

@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -204,7 +204,12 @@ def write_model(path: Path, written: BaseModel) -> Path:
 
 def write_bytes(path: Path, content: bytes) -> Path:
     """The same of bytes."""
-    return write_with(path, lambda partial: _fill(partial, content))
+    return write_pieces(path, [content])
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> Path:
+    """The same of bytes in pieces, of which no more than one need be in memory."""
+    return write_with(path, lambda partial: _fill(partial, pieces))
 
 
 def write_with(path: Path, write: Callable[[Path], object]) -> Path:
@@ -230,10 +235,10 @@ def _new_beside(path: Path) -> Path:
     return partial
 
 
-def _fill(path: Path, content: bytes) -> None:
+def _fill(path: Path, pieces: Iterable[bytes]) -> None:
     file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(file, "wb") as stream:
-        stream.write(content)
+        stream.writelines(pieces)
 
 
 def make_folder(path: Path, mode: int = 0o777) -> None:

@@ -45,6 +45,7 @@ from middlemark.results.files import (
     read_bytes,
     read_model,
     write_model,
+    write_pieces,
     writing,
 )
 from middlemark.results.manifest import Manifest, Planned, Reproduction, RunHead, RunOutline
@@ -124,7 +125,7 @@ class RunFolder:
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Write `manifest.json`, first of all."""
-        write_model(self.manifest_path, manifest)
+        write_pieces(self.manifest_path, _written(manifest))
 
     def trial(self, trial_id: str) -> TrialFolder:
         """The folder of a trial, whether or not it is there yet."""
@@ -168,6 +169,19 @@ class RunFolder:
             yield
         finally:
             os.close(file)
+
+
+_NO_TRIALS = '\n "trials": []'
+"""Within the JSON of a manifest that has none; in its strings no line ends."""
+
+
+def _written(manifest: Manifest) -> Iterator[bytes]:
+    """Its JSON, each trial in a line of its own: the text of all would take most of the memory of a large plan."""
+    before, after = manifest.model_copy(update={"trials": ()}).model_dump_json(indent=1).split(_NO_TRIALS)
+    yield f'{before}\n "trials": ['.encode()
+    for place, trial in enumerate(manifest.trials):
+        yield f"{',' if place else ''}\n  {trial.model_dump_json()}".encode()
+    yield f"\n ]{after}".encode()
 
 
 def _state(path: Path) -> str:
