@@ -20,7 +20,7 @@ use crate::recorder::Recorder;
 use crate::send::gate::Window;
 use crate::send::matched::Matched;
 use crate::send::publish::Publisher;
-use crate::send::publisher_thread::PublisherThread;
+use crate::send::publisher_thread::{PublisherThread, self_paced};
 use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
 
@@ -114,7 +114,7 @@ impl Flood {
     pub fn run(&mut self) -> i64 {
         let begin_ns = clock::now_ns();
         let window = Window::joined_at(begin_ns, begin_ns, i64::MAX);
-        self.thread.senders[0].flood(window, self.messages).last_returned_ns - begin_ns
+        self_paced::flood(&mut self.thread.senders[0], window, self.messages).last_returned_ns - begin_ns
     }
 }
 

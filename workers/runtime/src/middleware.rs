@@ -137,7 +137,7 @@ pub trait Session {
     /// What the middleware reported; that it has no such means, where its description doesn't name the pattern.
     fn server(&mut self, exchange: &Exchange<'_>, server: Server) -> Result<(), MiddlewareError> {
         let _ = server;
-        Err(exchange.unsupported())
+        Err(unsupported(exchange))
     }
 
     /// Makes a client of the server that `exchange` names; the publisher sends its requests, `responses` gets what the
@@ -156,7 +156,7 @@ pub trait Session {
         found: Matched,
     ) -> Result<Publisher, MiddlewareError> {
         let _ = (responses, found);
-        Err(exchange.unsupported())
+        Err(unsupported(exchange))
     }
 
     /// The configuration really applied, read back from the middleware where it lets itself be read.
@@ -174,6 +174,10 @@ pub trait Session {
     /// # Errors
     /// What the middleware reported.
     fn close(self: Box<Self>) -> Result<(), MiddlewareError>;
+}
+
+fn unsupported(exchange: &Exchange<'_>) -> MiddlewareError {
+    format!("{}: this worker has no servers and clients", exchange.name()).into()
 }
 
 /// A running service process of a middleware.

@@ -1,10 +1,25 @@
-//! A payload's pieces as an iterator that can be cloned, which Zenoh's own can't.
+//! How a receiver gets a payload: joined in one buffer, or as the pieces that Zenoh has it in.
 //!
-//! It joins and copies nothing; the receiver walks over the pieces a few times.
+//! The pieces come as an iterator that can be cloned, which Zenoh's own can't: the receiver walks over them a few times.
 
+use middlemark_runtime::Receiver;
 use zenoh::bytes::{ZBytes, ZBytesSliceIterator};
+use zenoh::sample::Sample;
 
-pub(crate) struct Pieces<'a> {
+/// Gives a sample's payload to a receiver.
+pub(crate) type HandOver = fn(&Sample, &Receiver);
+
+/// In one buffer, which Zenoh makes where the payload is in several: only then can it be used, and it is stamped.
+pub(crate) fn joined(sample: &Sample, receiver: &Receiver) {
+    receiver.receive(&sample.payload().to_bytes());
+}
+
+/// Its pieces where they are: nothing is joined or copied.
+pub(crate) fn as_they_lie(sample: &Sample, receiver: &Receiver) {
+    receiver.receive_pieces(Pieces::of(sample.payload()));
+}
+
+struct Pieces<'a> {
     payload: &'a ZBytes,
     slices: ZBytesSliceIterator<'a>,
     taken: usize,
@@ -12,7 +27,7 @@ pub(crate) struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     #[inline]
-    pub(crate) fn of(payload: &'a ZBytes) -> Pieces<'a> {
+    fn of(payload: &'a ZBytes) -> Pieces<'a> {
         Pieces {
             payload,
             slices: payload.slices(),

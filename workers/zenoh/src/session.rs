@@ -5,27 +5,27 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use middlemark_contract::{Congestion, Delivery, Effective, Reliability, SecurityLevel};
+use middlemark_contract::{Delivery, Effective, SecurityLevel};
 use middlemark_runtime::{
     Channel, Context, Exchange, Matched, MiddlewareError, Options, Publisher, Receiver, Server, Session,
 };
+use zenoh::Wait;
 use zenoh::handlers::FifoChannel;
 use zenoh::matching::MatchingStatus;
 use zenoh::pubsub::Subscriber;
 use zenoh::query::Queryable;
 use zenoh::sample::Sample;
 use zenoh::shm::ShmProviderBuilder;
-use zenoh::{Wait, qos};
 
 use crate::configuration;
 use crate::description;
 use crate::exchange::channel::{self, CHANNEL_MESSAGES};
 use crate::exchange::{self, Asking, Served};
 use crate::leftovers;
-use crate::pieces::Pieces;
+use crate::pieces::{self, HandOver};
 use crate::places::Places;
 use crate::publisher::loans;
-use crate::publisher::{Loaning, Moving, Pool};
+use crate::publisher::{Loaning, Moving, Pool, congestion, reliability};
 use crate::security::{self, Secured};
 use crate::settings::{self, Messages};
 
@@ -49,9 +49,6 @@ pub(crate) struct ZenohSession {
     pools: Vec<Arc<Pool>>,
 }
 
-/// How a receiver gets a message.
-pub(crate) type HandOver = fn(&Sample, &Receiver);
-
 impl ZenohSession {
     pub(crate) fn open(context: &Context<'_>) -> Result<ZenohSession, MiddlewareError> {
         let (spec, places) = (context.spec, Places::of(context.spec, context.channels));
@@ -67,9 +64,9 @@ impl ZenohSession {
             delivery: spec.delivery,
             messages: Messages::of(spec, &options),
             hand_over: if options.boolean("contiguous") {
-                joined
+                pieces::joined
             } else {
-                in_pieces
+                pieces::as_they_lie
             },
             subscribers: Vec::new(),
             servers: Vec::new(),
@@ -209,29 +206,5 @@ impl Session for ZenohSession {
         ended.push(leftovers::remove().map_err(MiddlewareError::from));
         // Whatever failed, all else is closed; the first failure is told.
         ended.into_iter().collect()
-    }
-}
-
-/// In one buffer, which Zenoh makes where the payload is in several: only then can it be used, and it is stamped.
-fn joined(sample: &Sample, receiver: &Receiver) {
-    receiver.receive(&sample.payload().to_bytes());
-}
-
-/// As it lies.
-fn in_pieces(sample: &Sample, receiver: &Receiver) {
-    receiver.receive_pieces(Pieces::of(sample.payload()));
-}
-
-pub(crate) fn congestion(channel: &Channel) -> qos::CongestionControl {
-    match channel.qos.congestion {
-        Congestion::Block => qos::CongestionControl::Block,
-        Congestion::Drop => qos::CongestionControl::Drop,
-    }
-}
-
-fn reliability(channel: &Channel) -> qos::Reliability {
-    match channel.qos.reliability {
-        Reliability::Reliable => qos::Reliability::Reliable,
-        Reliability::BestEffort => qos::Reliability::BestEffort,
     }
 }

@@ -5,7 +5,6 @@
 use middlemark_contract::PatternSpec;
 
 use crate::message::channel::Channel;
-use crate::middleware::MiddlewareError;
 
 /// One server and, in the hands of a client, this client.
 #[derive(Debug, Clone, Copy)]
@@ -56,9 +55,5 @@ impl<'a> Exchange<'a> {
     pub fn clients(&self) -> impl ExactSizeIterator<Item = u16> + use<> {
         let (clients, servers) = (self.requests.publishers.len(), self.requests.subscribers.len());
         (self.server..clients as u16).step_by(servers)
-    }
-
-    pub(crate) fn unsupported(&self) -> MiddlewareError {
-        format!("{}: this worker has no servers and clients", self.name()).into()
     }
 }

@@ -18,7 +18,8 @@ use zenoh::query::{Querier, Query, Queryable, Reply};
 use zenoh::{Session, qos};
 
 use self::channel::CHANNEL_MESSAGES;
-use crate::session::{HandOver, congestion};
+use crate::pieces::HandOver;
+use crate::publisher::congestion;
 
 /// So much longer than the client does Zenoh wait for a reply, so that one which comes late is seen to.
 const LATE: Duration = Duration::from_secs(10);

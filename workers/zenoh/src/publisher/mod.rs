@@ -1,20 +1,34 @@
 //! The two ways to hand a message to Zenoh without a copy of ours: memory moved to it, or shared memory loaned from it.
 //!
-//! It knows one publisher of Zenoh's each; `session` decides which way a channel goes.
+//! It knows one publisher of Zenoh's each, and what a channel's QoS is for it; `session` decides which way a channel goes.
 
 pub(crate) mod loans;
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use middlemark_contract::Qos;
-use middlemark_runtime::{PublishError, PublishInPlace, PublishMoved, clock};
-use zenoh::Wait;
+use middlemark_contract::{Congestion, Qos, Reliability};
+use middlemark_runtime::{Channel, PublishError, PublishInPlace, PublishMoved, clock};
 use zenoh::pubsub::Publisher;
 use zenoh::shm::{Defragment, GarbageCollect, PosixShmProviderBackend, ShmProvider, ZShmMut};
+use zenoh::{Wait, qos};
 
 /// How often it looks for room, as Zenoh's own blocking policy (`BlockOn`) does: the pool can't be waited for.
 const LOAN_RETRY_NS: i64 = 1_000_000;
+
+pub(crate) fn congestion(channel: &Channel) -> qos::CongestionControl {
+    match channel.qos.congestion {
+        Congestion::Block => qos::CongestionControl::Block,
+        Congestion::Drop => qos::CongestionControl::Drop,
+    }
+}
+
+pub(crate) fn reliability(channel: &Channel) -> qos::Reliability {
+    match channel.qos.reliability {
+        Reliability::Reliable => qos::Reliability::Reliable,
+        Reliability::BestEffort => qos::Reliability::BestEffort,
+    }
+}
 
 /// Moves the application's memory to Zenoh.
 pub(crate) struct Moving(pub(crate) Publisher<'static>);

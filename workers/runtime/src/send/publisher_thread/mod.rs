@@ -1,9 +1,10 @@
 //! The life of a thread that publishes: greetings from T0 on, the approach, the measured window, then nothing more.
 //!
-//! It has one publisher, or several whose messages it sends in the order in which they are due; `sender` sends them, and
-//! one without a schedule has a thread to itself.
+//! It has one publisher, or several whose messages it sends in the order in which they are due; `sender` sends them. One
+//! without a schedule has a thread to itself, and `self_paced` says how it goes on.
 
 mod division;
+pub(crate) mod self_paced;
 
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ impl PublisherThread {
             return Some(
                 self.senders
                     .into_iter()
-                    .map(|sender| sender.pace_itself(window))
+                    .map(|sender| self_paced::publish(sender, window))
                     .collect(),
             );
         }

@@ -1,10 +1,9 @@
-//! One publisher: how it sends a greeting and a message, and how it goes on by itself where it has no schedule.
+//! One publisher: how it sends a greeting and a message.
 //!
-//! Each message is filled at its instant, stamped when it is full, and recorded after the publish call has come back;
-//! its thread (`publisher_thread`) owns it, so nothing here is shared while messages go out; who is answered is a `client`.
+//! Each message is filled at its instant, stamped when it is full, and recorded after the publish call has come back. When
+//! it is sent is decided by the thread that owns it (`publisher_thread`): nothing here is shared while messages go out.
 
 use std::sync::Arc;
-use std::thread;
 
 use middlemark_contract::{PatternSpec, Published, PublisherCounts};
 
@@ -13,8 +12,6 @@ use crate::message::channel::Channel;
 use crate::message::header::{Header, Phase};
 use crate::recorder::Recorder;
 use crate::send::client::Client;
-use crate::send::client::requests::Requests;
-use crate::send::client::turn::Questions;
 use crate::send::gate::{Window, WindowGate};
 use crate::send::publish::PublishError;
 use crate::send::schedule::Schedule;
@@ -88,35 +85,6 @@ impl Filling {
 }
 
 impl Sender {
-    /// Publishes at its own pace until the window has closed or the trial is given up.
-    pub(crate) fn pace_itself(mut self, window: Window) -> Finished {
-        match self.pattern {
-            PatternSpec::Unthrottled { messages, .. } => {
-                let done = self.flood(window, bound(messages, self.messages));
-                self.finish(&done)
-            }
-            PatternSpec::PingPong {
-                interval_ns,
-                patience_ns,
-                messages,
-                ..
-            } => {
-                let messages = bound(messages, self.messages);
-                self.ask(window, messages, interval_ns, patience_ns)
-            }
-            PatternSpec::RequestResponse { pace, .. } => {
-                let Some(Client::Calls(calls)) = self.client.take() else {
-                    unreachable!("who sends requests knows which are under way");
-                };
-                let sender = self;
-                Requests { sender, calls, window }.send_all(pace)
-            }
-            PatternSpec::Periodic { .. } | PatternSpec::Burst { .. } | PatternSpec::Computed { .. } => {
-                unreachable!("these are sent when they are due")
-            }
-        }
-    }
-
     /// Ends it, with what it did within the window.
     pub(crate) fn finish(self, done: &Done) -> Finished {
         let is_client = matches!(self.pattern, PatternSpec::RequestResponse { .. });
@@ -144,40 +112,6 @@ impl Sender {
     /// Sends the header alone.
     pub(crate) fn greet(&mut self, sequence: u32, due_ns: i64) {
         self.hand_over_alone(sequence, due_ns, 0, Phase::Greeting);
-    }
-
-    /// Sends as fast as calls return. Who is refused lets the threads go on that wait for its CPU: the middleware's own that
-    /// makes room may be one of them.
-    pub(crate) fn flood(&mut self, window: Window, messages: u32) -> Done {
-        let first = window.first_number(self.messages);
-        let end = first.saturating_add(messages).min(self.messages);
-        let (mut due_ns, mut returned_ns) = (window.joined_ns, window.joined_ns);
-        let mut sequence = first;
-        if self.gate.rest_before(window.joined_ns) {
-            clock::wait_until(window.joined_ns, self.spin_ns);
-        }
-        while sequence < end && due_ns < window.end_ns && !self.gate.is_abandoned() {
-            let handed = self.send_when_due(sequence, due_ns);
-            returned_ns = handed.returned_ns;
-            due_ns = match handed.result {
-                Ok(()) => returned_ns,
-                Err(_) => after_others_ns(),
-            };
-            sequence += 1;
-        }
-        self.publisher.flush();
-        Done::tried(sequence - first, returned_ns)
-    }
-
-    /// Gives its questions to its turn, which asks from the thread that has an answer.
-    fn ask(mut self, window: Window, messages: u32, interval_ns: u64, patience_ns: u64) -> Finished {
-        let Some(Client::Turn(turn)) = self.client.take() else {
-            unreachable!("a ping-pong's publisher has a turn");
-        };
-        let questions = Questions::new(self, window, messages, interval_ns as i64, patience_ns as i64);
-        let asked = turn.ask_all(questions);
-        let done = asked.done();
-        asked.sender.finish(&done)
     }
 
     /// When its messages are due from a beginning on.
@@ -282,17 +216,6 @@ impl Sender {
         };
         handed
     }
-}
-
-/// The time once the threads that wait for this CPU have had it.
-#[cold]
-fn after_others_ns() -> i64 {
-    thread::yield_now();
-    clock::now_ns()
-}
-
-fn bound(messages: Option<u64>, most: u32) -> u32 {
-    messages.map_or(most, |messages| messages.min(u64::from(most)) as u32)
 }
 
 #[cfg(test)]
