@@ -25,23 +25,21 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, cast
 
-from middlemark.campaign.campaign import Campaign
 from middlemark.campaign.fleet import front as front_module
 from middlemark.campaign.fleet import roster as roster_module
 from middlemark.campaign.fleet import testbed
 from middlemark.campaign.fleet.front import Front
+from middlemark.campaign.fleet.measurement import FleetMeasurement
 from middlemark.campaign.fleet.parcel import PIECE_BYTES, Parcel
 from middlemark.campaign.fleet.roster import Roster
 from middlemark.campaign.manifest import origin_of
-from middlemark.campaign.order import CampaignResources
-from middlemark.campaign.progress import Progress
+from middlemark.campaign.progress import CampaignTrials, Progress
 from middlemark.plan import Valid, expand, order_trials
 from middlemark.results.manifest import Library, Manifest, Middleware, Testbed
 from middlemark.results.progress import Unobserved
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
-from middlemark.suite import Suite, parse_suite
-from middlemark.testbed.processes import ledger
+from middlemark.suite import parse_suite
 
 SUITE = """
 suite: large
@@ -153,7 +151,7 @@ async def _ended(futures: Sequence[Any]) -> list[Any]:
     return list(futures[:1])
 
 
-def _manifest(blocks: int) -> tuple[Manifest, Suite]:
+def _manifest(blocks: int) -> Manifest:
     text = SUITE.format(blocks=blocks)
     suite = parse_suite(text, file="bench")
     trials = order_trials(expand(suite, available=MIDDLEWARES), blocks=blocks, seed=1)
@@ -162,31 +160,29 @@ def _manifest(blocks: int) -> tuple[Manifest, Suite]:
     return Manifest(
         middlemark_version="0", suite="large", suite_text=text, seed=1, trials=trials,
         started_at="2026-01-31T12:00:00+00:00", middlewares=middlewares,
-    ), suite  # fmt: skip
+    )  # fmt: skip
 
 
 def _peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-async def _merged(campaign: Campaign, stand_in: StandIn) -> None:
-    roster = Roster(cast("Any", stand_in), "tcp://bench")
-    campaign.elsewhere = Front(roster, campaign.run_folder, "bench")
-    await campaign.run_planned()
+async def _merged(trials: CampaignTrials, stand_in: StandIn) -> None:
+    front = Front(Roster(cast("Any", stand_in), "tcp://bench"), trials.run_folder, "bench")
+    progress = Progress(trials.run_folder.path, Unobserved())
+    await FleetMeasurement(trials, front, progress).measure(trials.to_run())
 
 
 def simulated(testbeds: int, n_trials: int) -> Cost:
     """A campaign whose blocks all came: what that cost."""
     front_module.ended = roster_module.ended = _ended  # type: ignore[attr-defined]
-    manifest, suite = _manifest(max(1, n_trials // EXPERIMENTS))
+    manifest = _manifest(max(1, n_trials // EXPERIMENTS))
     stated = Testbed(machine={"cpus": 2}, build=origin_of(manifest)).model_dump_json()
-    with tempfile.TemporaryDirectory() as folder, ledger.opened() as entries:
+    with tempfile.TemporaryDirectory() as folder:
         stand_in = StandIn(Path(folder), testbeds, stated)
         with RunFolder.created(Path(folder, "run"), manifest) as run:
-            resources = CampaignResources({}, {}, entries, suite.disturbance)
-            campaign = Campaign(run, suite, manifest, resources, Progress(run.path, Unobserved()))
             planned_mib, began = _peak_mib(), time.perf_counter()
-            asyncio.run(_merged(campaign, stand_in))
+            asyncio.run(_merged(CampaignTrials(run, manifest), stand_in))
             front_s = time.perf_counter() - began - stand_in.made_s
             n_stored = sum(1 for _ in run.stored_trials())
             assert n_stored == len(manifest.trials), n_stored

@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from fleets import MIDDLEMARK
-from middlemark.campaign import store
 from middlemark.campaign.packing import pack, unpack_run
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady, MiddlemarkError, StoreError, UsageError
+from middlemark.results import store
 from middlemark.results.run_folder import RunFolder
 from object_stores import URL, ObjectStore, object_store
 from shared_runs import GOLDEN

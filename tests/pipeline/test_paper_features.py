@@ -2,9 +2,9 @@
 
 import pytest
 
-from middlemark.campaign.order import available_workers
 from middlemark.campaign.reproduction import plan_paper, with_refusals
 from middlemark.suite.papers import Extent, load_paper, shipped_paper_names
+from middlemark.worker.available import available_workers
 
 pytestmark = pytest.mark.worker
 HOUR_NS = 3600 * 10**9

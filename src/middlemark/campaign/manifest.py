@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from middlemark.campaign.order import Order, Worker, available_workers, base_workers, needed_workers
+from middlemark.campaign.order import Order
 from middlemark.errors import EnvironmentNotReady, StoreError, SuiteError, UsageError
 from middlemark.installation import VERSION
 from middlemark.plan import Caution, Side, WarningKind, replanned
@@ -24,6 +24,7 @@ from middlemark.suite import Demand, Suite, parse_given
 from middlemark.suite.yaml.quantity import DURATION, SIZE
 from middlemark.testbed.machine import readiness
 from middlemark.testbed.machine.readiness import Fact
+from middlemark.worker.available import Worker, available_workers, base_workers, needed_workers
 from middlemark.worker.description import programs_of_services
 
 WARNED_OF = {

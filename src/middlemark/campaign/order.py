@@ -1,4 +1,4 @@
-"""A suite or a demand, planned with the workers that run it, and what all its trials share.
+"""A suite or a demand, planned with the workers that run it.
 
 It reads the workers' descriptions, leaves out with the reason what is not installed, has `names` check the suite and
 `plan` expand it. Nothing is run or written yet.
@@ -6,83 +6,20 @@ It reads the workers' descriptions, leaves out with the reason what is not insta
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Self
 
 from middlemark.campaign.names import check_claims, check_demand, check_settings
-from middlemark.errors import EnvironmentNotReady, UsageError, WorkerFailed
-from middlemark.plan import (
-    Application,
-    Experiment,
-    Side,
-    Trial,
-    expand,
-    experiments_of,
-    on_both_sides,
-    only,
-    order_trials,
-    watched,
-)
+from middlemark.errors import EnvironmentNotReady, UsageError
+from middlemark.plan import Trial, expand, experiments_of, on_both_sides, only, order_trials, watched
 from middlemark.results.manifest import TAG
-from middlemark.suite import ALL_MIDDLEWARES, Demand, Disturbance, LoadedDemand, LoadedSuite, MiddlewareChoice, Suite
-from middlemark.testbed.processes.ledger import Ledger
+from middlemark.suite import ALL_MIDDLEWARES, Demand, LoadedDemand, LoadedSuite, MiddlewareChoice, Suite
 from middlemark.worker import executables
+from middlemark.worker.available import Worker, available_workers, base_workers, needed_workers
 from middlemark.worker.contract import Description
-from middlemark.worker.description import describe, describe_usable, distinct_profiles
-
-
-@dataclass(frozen=True)
-class Worker:
-    """A worker and what it says of itself."""
-
-    path: Path
-    description: Description
-
-
-@dataclass(frozen=True)
-class TrialWorkers:
-    """The workers of one trial: the same for all its applications, or of a pair one for each role."""
-
-    publishers: Worker
-    subscribers: Worker
-
-    @classmethod
-    def alike(cls, worker: Worker) -> Self:
-        """All applications are of one worker."""
-        return cls(worker, worker)
-
-    @property
-    def distinct(self) -> tuple[Worker, ...]:
-        """Each once, the publishers' first."""
-        return (self.publishers,) if self.publishers == self.subscribers else (self.publishers, self.subscribers)
-
-    def of(self, application: Application) -> Worker:
-        """The one that an application is."""
-        return self.publishers if application.publishes else self.subscribers
-
-
-@dataclass(frozen=True)
-class CampaignResources:
-    """What every trial of a campaign has in common."""
-
-    workers: Mapping[str, Worker]
-    """By middleware."""
-    base: Mapping[str, Worker]
-    """By middleware: those of the base that is compared against, where there is one."""
-    ledger: Ledger
-    bounds: Disturbance
-    """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
-    cpus: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))
-
-    def workers_of(self, experiment: Experiment) -> TrialWorkers:
-        """Those that the experiment's applications are."""
-        workers = self.base if experiment.side is Side.BASE else self.workers
-        first, *second = (workers[name] for name in experiment.middlewares)
-        return TrialWorkers(first, *(second or [first]))
+from middlemark.worker.description import distinct_profiles
 
 
 @dataclass(frozen=True)
@@ -224,34 +161,3 @@ def _check_base(suite: Suite, base: Mapping[str, Worker], against: Sequence[Path
             f"the base has no worker for {', '.join(missing)} in {', '.join(map(str, against))}",
             remedy=f"name folders that hold executables `{executables.PREFIX}<middleware>`",
         )
-
-
-def base_workers(against: Sequence[Path]) -> dict[str, Worker]:
-    """The workers of these folders; one that does not answer is an error, as it would be compared."""
-    return {name: Worker(path, describe(path)) for name, path in executables.workers(against).items()}
-
-
-def available_workers() -> tuple[dict[str, Worker], dict[str, str]]:
-    """The workers that answer, and the middlewares that have none that does, with the reason."""
-    fit: dict[str, Worker] = {}
-    unfit = {build.worker: build.reason or "not built" for build in executables.builds() if build.status != "built"}
-    for middleware, path in executables.workers().items():
-        try:
-            fit[middleware] = Worker(path, describe_usable(path))
-        except WorkerFailed as failure:
-            unfit[middleware] = failure.text + executables.remedy(middleware)
-    return fit, {middleware: reason for middleware, reason in unfit.items() if middleware not in fit}
-
-
-def needed_workers(
-    trials: Sequence[Trial], workers: Mapping[str, Worker], unfit: Mapping[str, str]
-) -> dict[str, Worker]:
-    """The workers of these trials."""
-    middlewares = sorted({name for trial in trials for name in trial.experiment.middlewares})
-    for middleware in middlewares:
-        if middleware not in workers:
-            raise EnvironmentNotReady(
-                f"there is no worker for `{middleware}`: {unfit.get(middleware, 'none was found')}",
-                remedy="`middlemark doctor` says what is missing",
-            )
-    return {middleware: workers[middleware] for middleware in middlewares}

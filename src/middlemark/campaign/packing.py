@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from middlemark.campaign import store
 from middlemark.errors import EnvironmentNotReady, StoreError, UsageError
+from middlemark.results import store
 from middlemark.results.files import (
     PRIVATE,
     file_digest,

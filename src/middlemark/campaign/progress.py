@@ -1,22 +1,23 @@
-"""How far a campaign is, how long its remaining trials will take, and whether what it stored in the end is accepted.
+"""How far a campaign is: which trials are stored, how long the others will take, whether the outcomes are accepted.
 
-It runs nothing: `campaign` says what begins and what has finished. What an observer can hear is in `results.progress`;
-a missed threshold is `analysis.decisions.gate`'s.
+It runs nothing: `local` and `fleet.measurement` say what begins and what has finished. What an observer can hear is in
+`results.progress`; a missed threshold is `analysis.decisions.gate`'s.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.errors import ResultsNotAccepted
-from middlemark.plan import FIXED_COST_NS, Trial, trial_duration_ns
+from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, trial_duration_ns
 from middlemark.plan.schedule import is_sought
 from middlemark.plan.trial import ACCEPTED
-from middlemark.results.manifest import Manifest
+from middlemark.results.files import is_there
+from middlemark.results.manifest import Manifest, Testbed, Width
 from middlemark.results.progress import (
     CampaignExtended,
     CampaignFinished,
@@ -28,6 +29,83 @@ from middlemark.results.progress import (
 )
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
+from middlemark.suite import Observation
+
+_DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK, InvalidKind.CONDITION)
+"""What may be otherwise at the next attempt: a relay, too, is late when the CPU is taken away."""
+LAST_ATTEMPTS_SHARE = 0.1
+"""Where more of the trials than this were disturbed, the machine is busy and would disturb their last attempts too."""
+
+
+@dataclass
+class CampaignTrials:
+    """The trials of a campaign: those that its manifest plans, and what became of those that are stored."""
+
+    run_folder: RunFolder
+    manifest: Manifest
+    disturbed: dict[str, int] = field(default_factory=dict)
+    """By trial that was disturbed at its last attempt: how many attempts it has had."""
+    outcomes: dict[str, str] = field(default_factory=dict)
+    """By trial."""
+    _refused: dict[tuple[str, Observation | None], NotApplicable] = field(default_factory=dict)
+    """By experiment and observation: what can't be done holds for all their trials."""
+
+    def count_stored(self) -> None:
+        """Remembers what the run folder holds already."""
+        planned = {trial.id: trial for trial in self.manifest.trials}
+        for folder in self.run_folder.stored_trials():
+            self.remember(folder.read_record_of(planned.get(folder.id)))
+
+    def remember(self, record: TrialRecord) -> None:
+        """Takes note of a trial that is stored now."""
+        self.outcomes[record.trial.id] = record.outcome.kind
+        self.disturbed.pop(record.trial.id, None)
+        if is_disturbed(record):
+            self.disturbed[record.trial.id] = record.attempt
+        if isinstance(record.outcome, NotApplicable):
+            self._refused[_kind(record.trial)] = record.outcome
+
+    def refusal(self, trial: Trial) -> NotApplicable | None:
+        """Why it can't be measured, where another trial of its kind could not."""
+        return self._refused.get(_kind(trial))
+
+    def to_run(self) -> list[Trial]:
+        """What is planned and not stored yet."""
+        return [trial for trial in self.manifest.trials if not self._is_stored(trial)]
+
+    def to_repeat(self, repeats: int) -> list[Trial]:
+        """The few trials that were disturbed at each attempt: once more, when a neighbour may have ended its work."""
+        disturbed = [trial for trial in self.manifest.trials if self.disturbed.get(trial.id) == 1 + repeats]
+        most = max(1, LAST_ATTEMPTS_SHARE * len(self.manifest.trials))
+        return disturbed if repeats and len(disturbed) <= most else []
+
+    def extend(self, trials: Sequence[Trial], widths: tuple[Width, ...]) -> None:
+        """Plans further trials, and states how wide the intervals were that they follow from."""
+        together = (*self.manifest.trials, *trials)
+        self.manifest = self.manifest.model_copy(update={"trials": together, "widths": widths})
+        self.write_manifest()
+
+    def add_testbed(self, name: str, testbed: Testbed) -> None:
+        """Names a test-bed in the manifest, which is still to be written."""
+        if name not in self.manifest.testbeds:
+            self.manifest = self.manifest.model_copy(update={"testbeds": {**self.manifest.testbeds, name: testbed}})
+
+    def write_manifest(self) -> None:
+        """Stores the manifest as it is now."""
+        self.run_folder.write_manifest(self.manifest)
+
+    def _is_stored(self, trial: Trial) -> bool:
+        return trial.id in self.outcomes or is_there(self.run_folder.trial(trial.id).record_path)
+
+
+def _kind(trial: Trial) -> tuple[str, Observation | None]:
+    return trial.experiment.id, trial.observation
+
+
+def is_disturbed(record: TrialRecord) -> bool:
+    """Whether the machine spoilt the trial, so that another attempt may count."""
+    outcome = record.outcome
+    return isinstance(outcome, Invalid) and all(reason.kind in _DISTURBANCES for reason in outcome.reasons)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from middlemark.analysis.experiment.refused import Refused, refused_once
 from middlemark.campaign.campaign import resume_run, run_new
-from middlemark.campaign.order import Order, TrialWorkers, Worker, available_workers, left_out_of, order_suite
+from middlemark.campaign.order import Order, left_out_of, order_suite
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.spec import process_specs
 from middlemark.errors import EnvironmentUnusable, Interrupted, UsageError
@@ -36,6 +36,7 @@ from middlemark.testbed.hosts import container
 from middlemark.testbed.hosts.host import ALONE, Attachment, Host, LocalHost
 from middlemark.testbed.processes.slot import FIRST_PORT, MOST_PORTS, Slot
 from middlemark.testbed.testbed import Testbed
+from middlemark.worker.available import TrialWorkers, Worker, available_workers
 from middlemark.worker.contract import ApplicationRefused
 
 WITHIN_S = 20.0
@@ -64,10 +65,9 @@ def refusals(trials: Iterable[Trial], workers: Mapping[str, Worker]) -> dict[str
 def _question(trial: Trial, workers: Mapping[str, Worker], folder: Path) -> tuple[Path, str]:
     """The worker's file and the spec of the trial's first application, which has all streams in it."""
     experiment = trial.experiment
-    first, *second = (workers[name] for name in experiment.middlewares)
     hosts = _hosts(experiment)
     environment = TrialEnvironment(
-        TrialWorkers(first, *(second or [first])),
+        TrialWorkers.of_experiment(experiment, workers),
         _SLOT,
         hosts,
         folder,

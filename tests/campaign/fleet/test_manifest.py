@@ -8,19 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from middlemark.campaign import campaign as campaign_module
-from middlemark.campaign.campaign import Campaign
+from middlemark.campaign.fleet import measurement
 from middlemark.campaign.fleet.blocks import MeasuredBlock
+from middlemark.campaign.fleet.measurement import FleetMeasurement
 from middlemark.campaign.manifest import new_manifest
-from middlemark.campaign.order import CampaignResources
-from middlemark.campaign.progress import Progress
+from middlemark.campaign.progress import CampaignTrials, Progress
 from middlemark.plan import Trial, Valid
 from middlemark.results import manifest as stored
 from middlemark.results.manifest import Manifest
 from middlemark.results.progress import Unobserved
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
-from middlemark.testbed.processes import ledger
 from staged import placed, suite_text
 
 BLOCKS, BLOCK_NS = 100, 100_000_000
@@ -66,14 +64,12 @@ def test_a_manifest_is_written_as_often_as_that_takes_a_hundredth_of_the_time(
         writes, clock.now_ns = writes + 1, clock.now_ns + takes_ns
         write(run, manifest)
 
-    order = placed(suite_text().replace("trials: 1", f"trials: {BLOCKS}"))
-    manifest = new_manifest(order)
-    with RunFolder.created(tmp_path / "run", manifest) as run, ledger.opened() as entries:
+    manifest = new_manifest(placed(suite_text().replace("trials: 1", f"trials: {BLOCKS}")))
+    with RunFolder.created(tmp_path / "run", manifest) as run:
         monkeypatch.setattr(RunFolder, "write_manifest", counted)
-        monkeypatch.setattr(campaign_module, "time", SimpleNamespace(monotonic_ns=clock.monotonic_ns))
-        resources = CampaignResources(order.workers, {}, entries, order.definition.disturbance)
-        progress = Progress(run.path, Unobserved())
-        measuring = Campaign(run, order.definition, manifest, resources, progress, elsewhere=AnotherTestbedEach(clock))
-        asyncio.run(measuring.run_planned())
+        monkeypatch.setattr(measurement, "time", SimpleNamespace(monotonic_ns=clock.monotonic_ns))
+        trials, progress = CampaignTrials(run, manifest), Progress(run.path, Unobserved())
+        fleet = FleetMeasurement(trials, AnotherTestbedEach(clock), progress)
+        asyncio.run(fleet.measure(trials.to_run()))
         assert set(run.read_manifest().testbeds) == {f"bed{trial.block}" for trial in manifest.trials}
     assert writes == times

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from fleets import PATIENCE_S, PATIENT, TestFleet, fleet, until
-from middlemark.campaign.campaign import Campaign, run_new
+from middlemark.campaign.campaign import run_new
 from middlemark.campaign.fleet.front import connected
+from middlemark.campaign.progress import CampaignTrials
 from middlemark.plan import Invalid, Trial, WarningKind
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
@@ -38,18 +39,18 @@ def test_a_disturbed_trial_is_repeated_where_its_block_was_measured(tmp_path: Pa
 def test_a_disturbed_trial_of_a_test_bed_that_has_gone_stays_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    to_repeat = Campaign._to_repeat
+    to_repeat = CampaignTrials.to_repeat
     lost: list[str] = []
     with fleet(tmp_path, "one", "two") as beds:
 
-        def to_repeat_after_loss(campaign: Campaign) -> list[Trial]:
-            (trial,) = to_repeat(campaign)
-            lost.append(str(campaign.run_folder.trial(trial.id).read_record().testbed))
+        def to_repeat_after_loss(trials: CampaignTrials, repeats: int) -> list[Trial]:
+            (trial,) = to_repeat(trials, repeats)
+            lost.append(str(trials.run_folder.trial(trial.id).read_record().testbed))
             beds.testbeds[lost[0]].terminate()
             beds.testbeds[lost[0]].wait(PATIENCE_S)
             return [trial]
 
-        monkeypatch.setattr(Campaign, "_to_repeat", to_repeat_after_loss)
+        monkeypatch.setattr(CampaignTrials, "to_repeat", to_repeat_after_loss)
         record = measured(tmp_path, beds)
     assert isinstance(record.outcome, Invalid)
     assert (record.attempt, [record.testbed]) == (2, lost)

@@ -9,11 +9,11 @@ import pytest
 from distributed import Client, Future
 
 from fleets import MIDDLEMARK, PATIENCE_S, PATIENT, fleet, until
-from middlemark.campaign import store
 from middlemark.campaign.campaign import run_new
 from middlemark.campaign.fleet import blocks, detached, testbed
 from middlemark.campaign.fleet.front import connected
 from middlemark.errors import EnvironmentNotReady
+from middlemark.results import store
 from middlemark.results.run_folder import RunFolder
 from object_stores import URL, object_store
 from staged import placed, suite_text

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.campaign.order import available_workers
 from middlemark.campaign.reproduction import refusals
 from middlemark.plan import Trial, plan_trials
 from middlemark.suite import parse_suite
+from middlemark.worker.available import available_workers
 from staged import own_machine
 
 SUITE = """

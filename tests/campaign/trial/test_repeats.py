@@ -10,6 +10,8 @@ import psutil
 import pytest
 
 from middlemark.campaign import campaign as campaigns
+from middlemark.campaign import local
+from middlemark.campaign.progress import CampaignTrials
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Trial, Valid
 from middlemark.results.progress import Event, StepReached
@@ -32,7 +34,7 @@ def disturbed(monkeypatch: pytest.MonkeyPatch, outcome_of: Callable[[int, int], 
         made.append((trial.number, attempt))
         return FinishedTrial(TrialRecord(trial=trial, outcome=outcome_of(trial.number, attempt), attempt=attempt))
 
-    monkeypatch.setattr(campaigns, "run_trial", run_trial)
+    monkeypatch.setattr(local, "run_trial", run_trial)
     return made
 
 
@@ -71,7 +73,7 @@ def test_a_campaign_that_is_resumed_before_its_last_attempts_makes_them(
 ) -> None:
     made = disturbed(monkeypatch, lambda number, attempt: STOLEN if number == 3 and attempt <= 2 else Valid())
     with monkeypatch.context() as patched:
-        patched.setattr(campaigns.Campaign, "_to_repeat", lambda _: [])
+        patched.setattr(CampaignTrials, "to_repeat", lambda *_: [])
         campaigns.run_new(tmp_path / "run", placed(MANY))
     campaigns.resume_run(tmp_path / "run")
     assert made[-1] == (3, 3)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.campaign.order import TrialWorkers, Worker
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.spec import Specs, process_specs
 from middlemark.plan import Trial, expand, order_trials
@@ -12,6 +11,7 @@ from middlemark.suite import parse_suite
 from middlemark.testbed import testbed
 from middlemark.testbed.hosts.host import LocalHost
 from middlemark.testbed.processes.slot import Slot
+from middlemark.worker.available import TrialWorkers, Worker
 from middlemark.worker.contract import (
     Capabilities,
     Deliveries,

@@ -19,13 +19,13 @@ from typing import Any, Final, cast
 from distributed import Future, KilledWorker, Security
 from distributed.client import FutureCancelledError
 
-from middlemark.campaign import store
 from middlemark.campaign.fleet import detached, testbed
 from middlemark.campaign.fleet.blocks import MeasuredBlock
 from middlemark.campaign.fleet.parcel import Parcel, arriving, stored, unpacked
 from middlemark.campaign.fleet.roster import Roster, TestbedGone, client_at, ended, fetch
 from middlemark.errors import EnvironmentNotReady, MiddlemarkError
 from middlemark.plan import Caution, Trial, WarningKind
+from middlemark.results import store
 from middlemark.results.files import is_there
 from middlemark.results.manifest import Manifest
 from middlemark.results.run_folder import RunFolder

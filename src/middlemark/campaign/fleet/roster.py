@@ -18,12 +18,12 @@ from typing import Any, Final, cast
 from distributed import Client, Future, Security, wait
 from pydantic import ValidationError
 
-from middlemark.campaign import store
 from middlemark.campaign.fleet import testbed
 from middlemark.campaign.fleet.parcel import Parcel, check_digest
 from middlemark.campaign.fleet.testbed import same_build
 from middlemark.campaign.manifest import origin_of
 from middlemark.errors import EnvironmentNotReady, StoreError
+from middlemark.results import store
 from middlemark.results.manifest import Manifest, Testbed
 
 TALK: Final = logging.getLogger("distributed.batched")

@@ -1,6 +1,6 @@
 """A test-bed of a fleet: a Dask worker with one thread and one place, so that two trials never share its machine.
 
-It states its machine and its build when it joins, measures each block as a small campaign of its own, packs it, and
+It states its machine and its build when it joins, measures each block in a run folder of its own, packs it, and
 keeps it until the front has fetched it. `front` hands blocks out, `parcel` packs them.
 """
 
@@ -24,19 +24,20 @@ from dask.typing import Key
 from distributed import Security, Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 
-from middlemark.campaign import store
-from middlemark.campaign.campaign import Campaign
 from middlemark.campaign.fleet.parcel import PIECE_BYTES, Parcel, packed
+from middlemark.campaign.local import LocalMeasurement
 from middlemark.campaign.manifest import differing, origin_now, origin_of, plain_facts
-from middlemark.campaign.order import CampaignResources, available_workers, needed_workers
-from middlemark.campaign.progress import Progress
+from middlemark.campaign.progress import CampaignTrials, Progress
+from middlemark.campaign.trial.environment import CampaignResources
 from middlemark.errors import EnvironmentNotReady, Interrupted, StoreError
+from middlemark.results import store
 from middlemark.results.manifest import Manifest, RemoteMachine, Testbed
 from middlemark.results.progress import Unobserved
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_given
 from middlemark.testbed.machine import readiness
 from middlemark.testbed.processes import abandoned, ledger
+from middlemark.worker.available import available_workers, needed_workers
 
 logger = logging.getLogger("distributed.worker")
 """Where Dask says what a test-bed does, on standard error."""
@@ -242,15 +243,15 @@ def measure_block(
     definition = parse_given(manifest.suite_text, file="the suite of the campaign", files=manifest.suite_files)
     with RunFolder.created(folder / "run", manifest) as run, ledger.opened() as entries:
         resources = CampaignResources(workers, {}, entries, definition.disturbance)
-        progress = Progress(run.path, Unobserved())
-        campaign = Campaign(run, definition, manifest, resources, progress, disturbed=dict(attempts))
-        asyncio.run(_until_unwanted(campaign, is_wanted))
+        trials = CampaignTrials(run, manifest, dict(attempts))
+        local = LocalMeasurement(trials, resources, Progress(run.path, Unobserved()))
+        asyncio.run(_until_unwanted(local, is_wanted))
         return packed(run, manifest.trials, folder / "block.tar")
 
 
-async def _until_unwanted(campaign: Campaign, is_wanted: Callable[[], bool]) -> None:
-    """Runs the planned trials, and ends them when nobody waits for them any more."""
-    measuring = asyncio.ensure_future(campaign.run_planned())
+async def _until_unwanted(local: LocalMeasurement, is_wanted: Callable[[], bool]) -> None:
+    """Measures the planned trials, and ends them when nobody waits for them any more."""
+    measuring = asyncio.ensure_future(local.measure(local.trials.to_run()))
     while not (await asyncio.wait({measuring}, timeout=1.0))[0]:
         if not is_wanted():
             measuring.cancel()

@@ -6,6 +6,7 @@ does that, with the specs of `spec`.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,13 +14,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.campaign.order import CampaignResources, TrialWorkers
 from middlemark.errors import EnvironmentUnusable
-from middlemark.plan import CaptureBounds, Experiment, PlannedFault, Trial, loaded_hosts
+from middlemark.plan import CaptureBounds, Experiment, PlannedFault, Side, Trial, loaded_hosts
 from middlemark.plan.topology.network import Link
 from middlemark.results.files import CHUNK_BYTES, writing
 from middlemark.results.record import ClockAgreement
-from middlemark.suite import Action, HostKind, Observation
+from middlemark.suite import Action, Disturbance, HostKind, Observation
 from middlemark.suite.yaml.quantity import percent
 from middlemark.testbed.hosts import clock_sync
 from middlemark.testbed.hosts.clock_sync import ClockOffset, over_window
@@ -34,7 +34,26 @@ from middlemark.testbed.processes.child import executable
 from middlemark.testbed.processes.ledger import Ledger, state_folder
 from middlemark.testbed.processes.slot import Slot
 from middlemark.testbed.testbed import PlannedTestbed, Testbed, built
+from middlemark.worker.available import TrialWorkers, Worker
 from middlemark.worker.description import needed_ports, programs_of
+
+
+@dataclass(frozen=True)
+class CampaignResources:
+    """What every trial of a campaign has in common."""
+
+    workers: Mapping[str, Worker]
+    """By middleware."""
+    base: Mapping[str, Worker]
+    """By middleware: those of the base that is compared against, where there is one."""
+    ledger: Ledger
+    bounds: Disturbance
+    """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
+    cpus: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))
+
+    def workers_of(self, experiment: Experiment) -> TrialWorkers:
+        """Those that the experiment's applications are."""
+        return TrialWorkers.of_experiment(experiment, self.base if experiment.side is Side.BASE else self.workers)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import assert_never
 
-from middlemark.campaign.order import TrialWorkers
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.plan import Experiment, NotApplicable, PlannedFault
@@ -20,6 +19,7 @@ from middlemark.results.record import HappenedFault
 from middlemark.suite import Action
 from middlemark.testbed.testbed import Testbed
 from middlemark.worker import contract
+from middlemark.worker.available import TrialWorkers
 
 # A worker that was told to stop ends by itself within 5 s.
 STOPPING_NS = 6_000_000_000

@@ -15,9 +15,14 @@ from middlemark.analysis.metrics.stored import measure, stored_form
 from middlemark.campaign.observers.observer import ObserverKind, TrialObserver
 from middlemark.campaign.observers.processes import KernelPathObserver, ResourceObserver
 from middlemark.campaign.observers.traffic import CaptureObserver, WireObserver
-from middlemark.campaign.order import CampaignResources
 from middlemark.campaign.trial import link_check, record, samples
-from middlemark.campaign.trial.environment import check_space, clock_agreement, enter_prepared, under_load
+from middlemark.campaign.trial.environment import (
+    CampaignResources,
+    check_space,
+    clock_agreement,
+    enter_prepared,
+    under_load,
+)
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.faults import check_pauses
 from middlemark.campaign.trial.lifecycle import Lifecycle

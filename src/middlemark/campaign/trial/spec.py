@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.campaign.order import TrialWorkers, Worker
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.plan import (
     Application,
@@ -27,6 +26,7 @@ from middlemark.plan.patterns import publisher_seed
 from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Delivery, OptionValue, Scheduling
 from middlemark.testbed.hosts.host import Host
 from middlemark.worker import contract
+from middlemark.worker.available import TrialWorkers, Worker
 from middlemark.worker.contract import ApplicationSpec, Placement, Rendezvous, ServiceAddress, ServiceSpec
 from middlemark.worker.description import CONTRACT_VERSION, counts_by_stream, needed_services, resolved_delivery
 from middlemark.worker.streams import Topic, endpoint_of, node_spec, pattern_spec, topics

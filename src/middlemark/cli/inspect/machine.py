@@ -1,6 +1,6 @@
 """`middlemark doctor`: how ready this machine is; `middlemark clean`: removes what killed runs left on it.
 
-The one shows what `campaign.order` and `testbed.machine` find out, the other removes only what the ledgers list, and
+The one shows what `worker.available` and `testbed.machine` find out, the other removes only what the ledgers list, and
 nothing of runs that are under way.
 """
 
@@ -17,20 +17,20 @@ from middlemark.cli.boundary import say
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from middlemark.campaign.order import Worker
     from middlemark.report.elements.plain_text import Screen
     from middlemark.testbed.machine.readiness import Fact
     from middlemark.testbed.processes.abandoned import Removed
+    from middlemark.worker.available import Worker
 
 
 def doctor_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Show what is present, what is missing with its remedy, and whether the machine is fit to measure."""
-    from middlemark.campaign.order import available_workers
     from middlemark.testbed import capabilities
     from middlemark.testbed.hosts import container
     from middlemark.testbed.machine import readiness
+    from middlemark.worker.available import available_workers
 
     workers, left_out = available_workers()
     facts = [*readiness.facts(), *capabilities.facts(), container.containers_fact()]

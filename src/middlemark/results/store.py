@@ -1,6 +1,6 @@
 """Stores: what `fsspec` reaches by a URL, and folders that machines share. Files go in and come out by their location.
 
-Nothing is known here of what they hold: `packing` puts runs there, and `fleet` blocks on their way.
+Nothing is known here of what they hold: `campaign` puts packed runs there, and a fleet's blocks on their way.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def fetch(location: str, into: Path, most_bytes: int) -> Path:
             left_bytes -= len(piece)
             if left_bytes < 0:
                 raise EnvironmentNotReady(
-                    f"{location} has more than {most_bytes} bytes, and what is expected there has not",
-                    remedy="name what was packed",
+                    f"{location} is larger than {most_bytes} bytes, the most that the expected file can have",
+                    remedy="check the location: it must be a file that Middlemark has put there",
                 )
             local.write(piece)
     return into
