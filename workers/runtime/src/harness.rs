@@ -63,6 +63,26 @@ impl Flood {
     /// The loop that hands `messages` messages of `size_bytes` to `publisher`, as fast as it takes them.
     #[must_use]
     pub fn new(publisher: Publisher, size_bytes: usize, messages: u32) -> Flood {
+        Flood::of(publisher, size_bytes, None, messages)
+    }
+
+    /// The same of typed messages.
+    ///
+    /// # Panics
+    /// There is no such message of this size.
+    #[must_use]
+    pub fn of_type(
+        publisher: Publisher,
+        kind: PayloadKind,
+        serialisation: Serialisation,
+        size_bytes: usize,
+        messages: u32,
+    ) -> Flood {
+        let form = Form::of(kind, serialisation, size_bytes).expect("a size that the type has");
+        Flood::of(publisher, size_bytes, Some(form), messages)
+    }
+
+    fn of(publisher: Publisher, size_bytes: usize, form: Option<Form>, messages: u32) -> Flood {
         let blank = Published {
             stream: 0,
             publisher: 0,
@@ -79,7 +99,7 @@ impl Flood {
             stream: "harness".into(),
             pattern: PATTERN,
             channel: channel(size_bytes),
-            publisher: StampingPublisher::new(publisher, size_bytes, pool),
+            publisher: StampingPublisher::new(publisher, size_bytes, form, pool),
             token: TOKEN,
             spin_ns: 0,
             messages,
@@ -95,19 +115,6 @@ impl Flood {
             thread: PublisherThread::of(vec![sender], &gate),
             messages,
         }
-    }
-
-    /// The same of typed messages.
-    ///
-    /// # Panics
-    /// There is no such message of the loop's size.
-    #[must_use]
-    pub fn of_type(mut self, kind: PayloadKind, serialisation: Serialisation) -> Flood {
-        let sender = self.thread.senders.remove(0);
-        let form = Form::of(kind, serialisation, sender.channel.size_bytes).expect("a size that the type has");
-        let publisher = sender.publisher.with_form(Some(form));
-        self.thread.senders.push(Sender { publisher, ..sender });
-        self
     }
 
     /// Runs the loop; returns how long it took.

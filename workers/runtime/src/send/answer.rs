@@ -36,16 +36,28 @@ struct Means {
 }
 
 impl Answerer {
-    /// A ping-pong's; `channel` is the answers' channel, at the responder's index.
-    pub(crate) fn responder(publisher: Publisher, channel: Channel, token: u32, pool: Arc<Pool>) -> Answerer {
-        let stamper = Stamper::of(&publisher, channel.size_bytes, pool);
+    /// A ping-pong's; `channel` is the answers' channel, at the responder's index, `form` theirs where they are typed.
+    pub(crate) fn responder(
+        publisher: Publisher,
+        channel: Channel,
+        form: Option<Form>,
+        token: u32,
+        pool: Arc<Pool>,
+    ) -> Answerer {
+        let stamper = Stamper::of(&publisher, channel.size_bytes, form, pool);
         Answerer::new(Some(publisher), stamper, None, channel, token)
     }
 
     /// A server; `channel` is the responses', at its index.
-    pub(crate) fn server(computation: Computation, channel: Channel, token: u32, pool: Arc<Pool>) -> Answerer {
+    pub(crate) fn server(
+        computation: Computation,
+        channel: Channel,
+        form: Option<Form>,
+        token: u32,
+        pool: Arc<Pool>,
+    ) -> Answerer {
         // How the middleware sends responses is known only with the first request.
-        let stamper = Stamper::new(channel.size_bytes, pool);
+        let stamper = Stamper::new(channel.size_bytes, form, pool);
         Answerer::new(None, stamper, Some(Box::new(computation)), channel, token)
     }
 
@@ -67,16 +79,6 @@ impl Answerer {
             refused: AtomicU64::new(0),
             has_ended: AtomicBool::new(false),
         }
-    }
-
-    /// The same with typed answers, where there is a form of them.
-    pub(crate) fn with_form(self, form: Option<Form>) -> Answerer {
-        let means = self.means.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let means = Mutex::new(Means {
-            stamper: means.stamper.with_form(form),
-            ..means
-        });
-        Answerer { means, ..self }
     }
 
     /// Answers no more, however many questions still wait: closing would take as long as they all.
@@ -134,7 +136,7 @@ mod tests {
                 number: 1,
                 ..harness::channel(SIZE_BYTES)
             };
-            let answerer = Answerer::responder(publisher, channel, 7, Arc::new(Pool::new(7, SIZE_BYTES)));
+            let answerer = Answerer::responder(publisher, channel, None, 7, Arc::new(Pool::new(7, SIZE_BYTES)));
             let question = Header {
                 sent_ns: clock::now_ns(),
                 intended_ns: 0,

@@ -41,18 +41,17 @@ pub(crate) struct Handed {
 }
 
 impl StampingPublisher {
-    /// One for messages of up to `largest_bytes`.
-    pub(crate) fn new(publisher: Publisher, largest_bytes: usize, pool: Arc<Pool>) -> StampingPublisher {
+    /// One for messages of up to `largest_bytes`, typed where they have a form.
+    pub(crate) fn new(
+        publisher: Publisher,
+        largest_bytes: usize,
+        form: Option<Form>,
+        pool: Arc<Pool>,
+    ) -> StampingPublisher {
         StampingPublisher {
-            stamper: Stamper::of(&publisher, largest_bytes, pool),
+            stamper: Stamper::of(&publisher, largest_bytes, form, pool),
             publisher,
         }
-    }
-
-    /// The same of typed messages, where there is a form of them.
-    pub(crate) fn with_form(mut self, form: Option<Form>) -> StampingPublisher {
-        self.stamper = self.stamper.with_form(form);
-        self
     }
 
     /// See [`Stamper::send`].
@@ -70,27 +69,21 @@ impl StampingPublisher {
 
 impl Stamper {
     /// One for a publisher's messages of up to `largest_bytes`.
-    pub(crate) fn of(publisher: &Publisher, largest_bytes: usize, pool: Arc<Pool>) -> Stamper {
+    pub(crate) fn of(publisher: &Publisher, largest_bytes: usize, form: Option<Form>, pool: Arc<Pool>) -> Stamper {
         match publisher {
-            Publisher::Copying(_) => Stamper::new(largest_bytes, pool),
-            Publisher::InPlace(_) | Publisher::Moving(_) => Stamper::new(0, pool),
+            Publisher::Copying(_) => Stamper::new(largest_bytes, form, pool),
+            Publisher::InPlace(_) | Publisher::Moving(_) => Stamper::new(0, form, pool),
         }
     }
 
     /// One whose buffer takes so many bytes: as many as the largest message that is copied has.
-    pub(crate) fn new(buffer_bytes: usize, pool: Arc<Pool>) -> Stamper {
+    pub(crate) fn new(buffer_bytes: usize, form: Option<Form>, pool: Arc<Pool>) -> Stamper {
         Stamper {
             pool,
-            maker: None,
+            maker: form.map(|form| Box::new(Maker::new(form))),
             buffer: vec![0xA5; buffer_bytes].into_boxed_slice(),
             lent: Box::new(LentMemory::new()),
         }
-    }
-
-    /// The same of typed messages, where there is a form of them.
-    pub(crate) fn with_form(self, form: Option<Form>) -> Stamper {
-        let maker = form.map(|form| Box::new(Maker::new(form)));
-        Stamper { maker, ..self }
     }
 
     /// Fills a message, stamps it and hands it over; filling those before it has already delayed it by `delayed_ns`.
@@ -211,7 +204,7 @@ mod tests {
     fn filling_is_timed_and_taken_off_the_intended_instant_whoever_has_the_memory() {
         for (kind, publisher, notes) in one_of_each() {
             let pool = Arc::new(Pool::new(7, SIZE_BYTES));
-            let mut publisher = StampingPublisher::new(publisher, SIZE_BYTES, pool);
+            let mut publisher = StampingPublisher::new(publisher, SIZE_BYTES, None, pool);
             let due_ns = clock::now_ns();
             let handed = publisher.send(header(3, due_ns), SIZE_BYTES, DELAYED_NS);
             let call = &notes.calls()[0];
@@ -236,7 +229,7 @@ mod tests {
     fn every_message_is_filled_anew_whoever_has_the_memory() {
         for (kind, publisher, notes) in one_of_each() {
             let pool = Arc::new(Pool::new(7, 1000));
-            let mut publisher = StampingPublisher::new(publisher, 1000, Arc::clone(&pool));
+            let mut publisher = StampingPublisher::new(publisher, 1000, None, Arc::clone(&pool));
             for (sequence, size_bytes) in [(0, 1000), (1, 32), (2, 500)] {
                 publisher.send(header(sequence, 0), size_bytes, 0);
             }
@@ -252,8 +245,8 @@ mod tests {
         for serialisation in [Serialisation::Cdr, Serialisation::Plain] {
             let form = Form::of(PayloadKind::Image, serialisation, SIZE_BYTES).unwrap();
             for (kind, publisher, notes) in one_of_each() {
-                let publisher = StampingPublisher::new(publisher, SIZE_BYTES, Arc::clone(&pool));
-                let handed = publisher.with_form(Some(form)).send(header(3, 0), SIZE_BYTES, 0);
+                let mut publisher = StampingPublisher::new(publisher, SIZE_BYTES, Some(form), Arc::clone(&pool));
+                let handed = publisher.send(header(3, 0), SIZE_BYTES, 0);
                 let call = &notes.calls()[0];
                 let read = form.read(&call.body).unwrap();
                 assert!(form.is_right(read, Identity::of(&call.header), &pool), "{kind}");
@@ -270,7 +263,7 @@ mod tests {
     #[test]
     fn what_a_loan_takes_is_charged() {
         let [_, (_, lending, _), _] = one_of_each();
-        let mut publisher = StampingPublisher::new(lending, 64, Arc::new(Pool::new(7, 64)));
+        let mut publisher = StampingPublisher::new(lending, 64, None, Arc::new(Pool::new(7, 64)));
         let handed = publisher.send(header(0, 0), 64, 0);
         assert!(handed.returned_ns - handed.sent_ns >= LOAN_NS, "{handed:?}");
     }

@@ -56,8 +56,8 @@ pub(super) fn subscriber(
     let (token, pool) = (spec.rendezvous.token, Arc::clone(pool));
     if let (Some(computation), Some(answers)) = (computation, &answers) {
         let pattern = &spec.streams[channel.stream()].pattern;
-        let answerer = Answerer::server(computation, answers.clone(), token, pool);
-        receiver.part = Part::Responder(answerer.with_form(answers_form));
+        let answerer = Answerer::server(computation, answers.clone(), answers_form, token, pool);
+        receiver.part = Part::Responder(answerer);
         let receiver = Arc::new(receiver);
         if let Some(exchange) = Exchange::of(pattern, &channel, answers, channel.index) {
             session.server(&exchange, Server::new(Arc::clone(&receiver)))?;
@@ -66,8 +66,8 @@ pub(super) fn subscriber(
     }
     if let Some(answers) = answers {
         let publisher = session.publisher(&answers, matched(spec, &answers, notes))?;
-        let answerer = Answerer::responder(publisher, answers, token, pool);
-        receiver.part = Part::Responder(answerer.with_form(answers_form));
+        let answerer = Answerer::responder(publisher, answers, answers_form, token, pool);
+        receiver.part = Part::Responder(answerer);
     }
     let receiver = Arc::new(receiver);
     session.subscriber(&channel, Receiver::new(Arc::clone(&receiver)))?;

@@ -120,8 +120,8 @@ impl Running {
             self.receivers
                 .extend(responses.iter().map(|(_, state)| Arc::clone(state)));
             let publisher = endpoints::publisher(spec, self.session(), &publication, responses.as_ref(), notes)?;
-            let publisher = StampingPublisher::new(publisher, publication.channel.size_bytes, Arc::clone(pool))
-                .with_form(publication.form);
+            let (largest_bytes, form) = (publication.channel.size_bytes, publication.form);
+            let publisher = StampingPublisher::new(publisher, largest_bytes, form, Arc::clone(pool));
             let sender = sender(spec, publication, publisher, &self.gate);
             match node_of(parts, &sender) {
                 Some((node, output)) => outputs.push((node, output, OutputSender::new(sender))),

@@ -59,7 +59,7 @@ pub(super) fn sender(number: u16, rate_hz: f64, told: &Told, gate: &Arc<WindowGa
             subscribers: Vec::new(),
             index: 0,
         },
-        publisher: StampingPublisher::new(publisher, SIZE_BYTES, Arc::new(Pool::new(7, SIZE_BYTES))),
+        publisher: StampingPublisher::new(publisher, SIZE_BYTES, None, Arc::new(Pool::new(7, SIZE_BYTES))),
         token: 7,
         spin_ns: 0,
         messages: 1000,

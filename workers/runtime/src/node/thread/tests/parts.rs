@@ -82,6 +82,7 @@ pub(super) fn sender(gate: &Arc<WindowGate>, sent: &Arc<Mutex<Vec<(Phase, u32)>>
         publisher: StampingPublisher::new(
             Publisher::Copying(Box::new(Noting(Arc::clone(sent)))),
             SIZE_BYTES,
+            None,
             Arc::new(Pool::new(7, SIZE_BYTES)),
         ),
         token: 0,

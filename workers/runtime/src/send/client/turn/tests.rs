@@ -68,7 +68,7 @@ fn asked(
             messages: Some(messages),
         },
         channel: harness::channel(SIZE_BYTES),
-        publisher: StampingPublisher::new(publisher, SIZE_BYTES, Arc::new(Pool::new(7, SIZE_BYTES))),
+        publisher: StampingPublisher::new(publisher, SIZE_BYTES, None, Arc::new(Pool::new(7, SIZE_BYTES))),
         token: 7,
         spin_ns: 0,
         messages: u32::MAX / 2,

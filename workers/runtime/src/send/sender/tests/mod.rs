@@ -79,7 +79,7 @@ fn sender_with(pattern: PatternSpec, publisher: Publisher) -> Sender {
             subscribers: Vec::new(),
             index: 0,
         },
-        publisher: StampingPublisher::new(publisher, SIZE_BYTES, Arc::new(Pool::new(7, SIZE_BYTES))),
+        publisher: StampingPublisher::new(publisher, SIZE_BYTES, None, Arc::new(Pool::new(7, SIZE_BYTES))),
         token: 7,
         spin_ns: 0,
         messages: MESSAGES,
@@ -157,7 +157,7 @@ fn burst(publisher: Publisher) -> Vec<Published> {
     });
     let recorder = Arc::clone(&sender.recorder);
     let sender = Sender {
-        publisher: StampingPublisher::new(publisher, LARGE_BYTES, Arc::new(Pool::new(7, LARGE_BYTES))),
+        publisher: StampingPublisher::new(publisher, LARGE_BYTES, None, Arc::new(Pool::new(7, LARGE_BYTES))),
         channel: Channel {
             size_bytes: LARGE_BYTES,
             ..sender.channel
@@ -221,7 +221,7 @@ fn greetings_do_not_wait_for_the_period_and_the_first_full_message_follows_them_
     let (mut sender, sent) = sender(periodic(1.0 / 3600.0, Arrival::Fixed));
     let (said, told) = std::sync::mpsc::channel();
     let publisher = Publisher::Copying(Box::new(Telling(said)));
-    sender.publisher = StampingPublisher::new(publisher, SIZE_BYTES, Arc::new(Pool::new(7, SIZE_BYTES)));
+    sender.publisher = StampingPublisher::new(publisher, SIZE_BYTES, None, Arc::new(Pool::new(7, SIZE_BYTES)));
     let thread = std::thread::spawn(move || run(sender, clock::now_ns()));
     for _ in 0..3 {
         assert_eq!(told.recv(), Ok((Phase::Greeting, 32)));
