@@ -67,16 +67,30 @@ COSTS = (
 Ratios = dict[_Cost, dict[MiddlewareLevel, dict[Load, MetricComparison]]]
 
 
-def security_tables(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Table]:
+@dataclass(frozen=True)
+class SecurityCosts:
+    """What the levels of a run cost; empty of one in which no level differs."""
+
+    ratios: Ratios
+    handshakes_ns: Mapping[MiddlewareLevel, list[float]]
+    """How long handshakes took, where the library lets them be seen."""
+
+
+def security_costs(findings: RunFindings, series_of: Mapping[str, Series]) -> SecurityCosts:
+    """Each level of each middleware beside none, for all tables."""
+    return SecurityCosts(ratios=_ratios(findings, series_of), handshakes_ns=_handshakes_ns(findings, series_of))
+
+
+def security_tables(costs: SecurityCosts) -> list[Table]:
     """A table for each cost, a row for each middleware and level, a column for each load."""
-    return [_table(cost, rows) for cost, rows in _ratios(findings, series_of).items()]
+    return [_table(cost, rows) for cost, rows in costs.ratios.items()]
 
 
-def security_summary(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Table]:
-    """All costs in one table, a row for each middleware and level; none of a run in which no level differs."""
-    ratios, handshakes = _ratios(findings, series_of), _handshakes(findings, series_of)
+def security_summary(costs: SecurityCosts) -> list[Table]:
+    """All costs in one table, a row for each middleware and level; none where no level differs."""
+    ratios = costs.ratios
     levels = sorted({level for rows in ratios.values() for level in rows}, key=_by_name)
-    handshakes = {level: times_ns for level, times_ns in handshakes.items() if level in levels}
+    handshakes = {level: times_ns for level, times_ns in costs.handshakes_ns.items() if level in levels}
     columns = [*values(*(cost.title.lower().replace("cpu", "CPU") for cost in ratios))]
     if handshakes:
         columns.append(Column("handshake", MILLISECONDS.name))
@@ -127,8 +141,8 @@ def _pairs(findings: RunFindings) -> tuple[Pair, ...]:
         return ()
 
 
-def _handshakes(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[MiddlewareLevel, list[float]]:
-    """The times of a row's loads, where the library lets them be seen."""
+def _handshakes_ns(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[MiddlewareLevel, list[float]]:
+    """The times of a row's loads."""
     times_ns: dict[MiddlewareLevel, list[float]] = {}
     for candidate in findings.experiments:
         estimate = candidate.estimate(TRIAL, metric_named("handshake").stored_name)

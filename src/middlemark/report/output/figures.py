@@ -31,7 +31,7 @@ from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.plain_text import csv_text, markdown_text
 from middlemark.report.elements.tables import Table
 from middlemark.report.internals.configuration import topology_table
-from middlemark.report.internals.security import security_tables
+from middlemark.report.internals.security import security_costs, security_tables
 from middlemark.report.internals.wire import overhead_table
 from middlemark.report.output.formats import ReportFormat
 from middlemark.report.output.html import charts_of_run
@@ -96,8 +96,8 @@ def _tables_of_run(
     yield "wire-overhead", overhead_table(findings.experiments, series_of)
     for number, grown in enumerate(growth_tables(findings, series_of), start=1):
         yield f"growth-{number}", grown
-    for number, costs in enumerate(security_tables(findings, series_of), start=1):
-        yield f"security-{number}", costs
+    for number, cost in enumerate(security_tables(security_costs(findings, series_of)), start=1):
+        yield f"security-{number}", cost
     yield "topologies", topology_table(findings)
 
 

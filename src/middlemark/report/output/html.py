@@ -27,7 +27,7 @@ from middlemark.report.elements.formatting import fact
 from middlemark.report.elements.labels import Series, Trials, library_words, series_by_experiment
 from middlemark.report.internals.chain_charts import chains_overview
 from middlemark.report.internals.configuration import topology_table
-from middlemark.report.internals.security import lacking_levels, security_summary, security_tables
+from middlemark.report.internals.security import lacking_levels, security_costs, security_summary, security_tables
 from middlemark.report.internals.wire import overhead_chart, overhead_table
 from middlemark.report.output.markup import page_environment
 from middlemark.report.output.packing import Folded, packed, packed_json, program, without_repetition
@@ -99,6 +99,7 @@ def _conclusions(
 
 def _whole_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[str, object]:
     """Tables and lines that are of several settings, and what the run was made on."""
+    costs = security_costs(findings, series_of)
     return {
         "topologies": topology_table(findings),
         "machine": [fact(name, value) for name, value in findings.manifest.machine.items()],
@@ -112,8 +113,8 @@ def _whole_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[s
         "growth": growth_tables(findings, series_of),
         "pairs": pairs_over_settings(findings.comparisons, series_of),
         "growth_lines": growth_lines(findings, series_of),
-        "security": security_tables(findings, series_of),
-        "security_summary": security_summary(findings, series_of),
+        "security": security_tables(costs),
+        "security_summary": security_summary(costs),
         "lacking_levels": lacking_levels(findings, series_of),
     }
 

@@ -36,7 +36,7 @@ from middlemark.report.internals.configuration import load_words
 from middlemark.report.internals.machines import machine_lines
 from middlemark.report.internals.message_path import message_lines
 from middlemark.report.internals.observers import observed_lines, seen_by
-from middlemark.report.internals.security import security_tables
+from middlemark.report.internals.security import security_costs, security_tables
 from middlemark.report.traffic.capacity import capacity_lines
 from middlemark.report.traffic.faults import fault_table, flow_words, timeline_words
 from middlemark.report.traffic.growth import growth_tables
@@ -80,7 +80,8 @@ def _print_comparisons(findings: RunFindings, series_of: Mapping[str, Series], c
         print_table(pairs, console)
     _print_lines("Capacity", capacity_lines(findings.capacities, series_of), console)
     _print_lines("How latency grows with size", scaling_lines(findings), console)
-    for table in (*growth_tables(findings, series_of), *security_tables(findings, series_of)):
+    costs = security_costs(findings, series_of)
+    for table in (*growth_tables(findings, series_of), *security_tables(costs)):
         console.print(Text(f"\n{table.full_title}", "bold"))
         print_table(table, console)
     _print_lines("Spread over trials", spread_lines(findings, series_of), console)
