@@ -13,7 +13,7 @@ from middlemark.plan.duration import PROBE_NS, PROBED_FRAMES, PROBED_RATE_NS, PR
 from middlemark.plan.topology.network import Direction, Link, TracePoint
 from middlemark.testbed.network import probe as probing
 from middlemark.testbed.network import shaping
-from middlemark.testbed.network.probe import link_probe_spec, measured_by, probe, requested_now
+from middlemark.testbed.network.probe import Measured, link_probe_spec, measured_by, probe, requested_now
 from middlemark.testbed.network.verify import link_verdict
 from middlemark.testbed.processes import child
 from testbeds import ANSWERING, ASKING, needs_namespaces, on, started, two_hosts
@@ -21,6 +21,7 @@ from testbeds import ANSWERING, ASKING, needs_namespaces, on, started, two_hosts
 pytestmark = pytest.mark.timed
 
 MS = 1_000_000
+HOUR_NS = 3_600_000 * MS
 observers_built = pytest.mark.skipif(shaping.relay_missing() is not None, reason=f"{shaping.relay_missing()}")
 
 
@@ -91,44 +92,29 @@ def test_a_cut_link_is_found_dead_and_a_mended_one_carries_again_through_the_rel
 
 @needs_namespaces
 @observers_built
-def test_a_trace_changes_the_link_when_it_is_due() -> None:
+@pytest.mark.parametrize(("due_ns", "is_cut_short"), [(1, False), (HOUR_NS, True)], ids=["due", "cut short"])
+def test_a_trace_changes_the_link_when_it_is_due_or_when_it_is_cut_short(due_ns: int, *, is_cut_short: bool) -> None:
     before, after = Direction(), Direction(delay_ns=30 * MS)
-    points = (
-        TracePoint(at_ns=0, outgoing=before, incoming=before),
-        TracePoint(at_ns=1, outgoing=after, incoming=before),
+    points = tuple(
+        TracePoint(at_ns=at_ns, outgoing=outgoing, incoming=before)
+        for at_ns, outgoing in ((0, before), (due_ns, after))
     )
     asked = links(Direction(), Direction(), points)
     with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
         assert requested_now(testbed, "host_0/lan").outgoing == before
-        first = probe(testbed)["host_0/lan"]
+        assert shortest_ns(probe(testbed)["host_0/lan"]) < after.delay_ns
         testbed.begin(time.monotonic_ns())
+        if is_cut_short:
+            testbed.finish_traces()
         assert requested_now(testbed, "host_0/lan").outgoing == after
-        second = probe(testbed)["host_0/lan"]
-    assert first.round_trip is not None
-    assert first.round_trip.min_ns is not None
-    assert first.round_trip.min_ns < 30 * MS
-    assert second.round_trip is not None
-    assert second.round_trip.min_ns is not None
-    assert second.round_trip.min_ns >= 30 * MS
+        # A busy machine makes it later, never earlier.
+        assert shortest_ns(probe(testbed)["host_0/lan"]) >= after.delay_ns
 
 
-@needs_namespaces
-@observers_built
-def test_a_trace_that_is_cut_short_holds_its_last_point() -> None:
-    before, after = Direction(), Direction(delay_ns=30 * MS)
-    points = (
-        TracePoint(at_ns=0, outgoing=before, incoming=before),
-        TracePoint(at_ns=3_600_000_000_000, outgoing=after, incoming=before),
-    )
-    asked = links(Direction(), Direction(), points)
-    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
-        testbed.begin(time.monotonic_ns())
-        testbed.finish_traces()
-        assert requested_now(testbed, "host_0/lan").outgoing == after
-        round_trip = probe(testbed)["host_0/lan"].round_trip
-    assert round_trip is not None
-    assert round_trip.min_ns is not None
-    assert round_trip.min_ns >= points[-1].outgoing.delay_ns  # a busy machine makes it later, never earlier
+def shortest_ns(found: Measured) -> int:
+    assert found.round_trip is not None
+    assert found.round_trip.min_ns is not None
+    return found.round_trip.min_ns
 
 
 def test_only_what_is_asked_of_a_link_is_measured() -> None:
