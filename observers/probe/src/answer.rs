@@ -115,10 +115,9 @@ impl Answering {
         if arrivals.as_ref().is_none_or(|(train, _)| *train < header.train) {
             *arrivals = Some((header.train, Arrivals::new(drops)));
         }
-        if let Some((train, arrivals)) = arrivals
-            && *train == header.train
-        {
-            arrivals.count(header.number, arrival.stamp_ns);
+        match arrivals {
+            Some((train, arrivals)) if *train == header.train => arrivals.count(header.number, arrival.stamp_ns),
+            _ => {} // of an earlier train
         }
     }
 

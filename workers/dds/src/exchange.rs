@@ -141,10 +141,9 @@ impl Awaiting {
     /// Takes a response, unless it is another client's.
     #[inline]
     pub(crate) fn take(&self, sample: &[u8]) {
-        if let Some((identity, response)) = sample.split_at_checked(IDENTITY_BYTES)
-            && identity.starts_with(&self.guid)
-        {
-            self.responses.receive_slot(response);
+        match sample.split_at_checked(IDENTITY_BYTES) {
+            Some((identity, response)) if identity.starts_with(&self.guid) => self.responses.receive_slot(response),
+            _ => {}
         }
     }
 }

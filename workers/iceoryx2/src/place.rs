@@ -62,12 +62,12 @@ impl Place {
     /// Makes the folder, which nobody else may enter; refuses one that is another user's.
     pub(crate) fn make(&self) -> Result<(), MiddlewareError> {
         let made = DirBuilder::new().mode(0o700).create(&self.folder);
-        if let Err(error) = made
-            && error.kind() != ErrorKind::AlreadyExists
-        {
-            return Err(format!("making the folder {}: {error}", self.folder.display()).into());
+        match made {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                Err(format!("making the folder {}: {error}", self.folder.display()).into())
+            }
+            _ => Ok(user::check_own(&self.folder)?),
         }
-        Ok(user::check_own(&self.folder)?)
     }
 
     /// iceoryx2's configuration as shipped, but for the place.

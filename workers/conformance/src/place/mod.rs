@@ -128,10 +128,9 @@ fn claim_slot() -> Result<(u16, UnixDatagram)> {
     for _ in 0..SLOTS {
         let domain = NEXT.fetch_add(1, Ordering::Relaxed) % SLOTS;
         let name = SocketAddr::from_abstract_name(format!("middlemark-slot-{domain}"))?;
-        if let Ok(claim) = UnixDatagram::bind_addr(&name)
-            && ports_are_free(domain)
-        {
-            return Ok((domain, claim));
+        match UnixDatagram::bind_addr(&name) {
+            Ok(claim) if ports_are_free(domain) => return Ok((domain, claim)),
+            _ => {} // another's
         }
     }
     bail!("all {SLOTS} slots for trials are taken on this machine, or their ports are in use")

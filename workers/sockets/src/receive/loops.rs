@@ -26,10 +26,9 @@ impl ReceiveLoop {
         let stopping = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stopping);
         let thread = std::thread::Builder::new().name("receive".into()).spawn(move || {
-            if let Err(error) = receive(&stopped)
-                && error.kind() != ErrorKind::ConnectionReset
-            {
-                eprintln!("receiving ended: {error}");
+            match receive(&stopped) {
+                Err(error) if error.kind() != ErrorKind::ConnectionReset => eprintln!("receiving ended: {error}"),
+                _ => {}
             }
         })?;
         Ok(ReceiveLoop {
