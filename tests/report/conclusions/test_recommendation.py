@@ -12,6 +12,7 @@ from middlemark.plan.trial import MissingPath
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Delivery
 from run_builder import build_demand_run, build_run
 
@@ -203,9 +204,13 @@ def many_streams() -> str:
     return MANY + "".join(f"  - {{topic: {topic}, {stream}}}\n" for topic in TOPICS)
 
 
-def judged_of_many(path: Path) -> Recommendation:
+def behaviours_of_many() -> dict[str, Behaviour]:
     late = {f"late/{topic}": Behaviour(latency_ns=ms * MS) for topic, ms in LATE.items()}
-    return judged(path, many_streams(), good=Behaviour(), **{"late": Behaviour(), **late})
+    return {"good": Behaviour(), "late": Behaviour(), **late}
+
+
+def judged_of_many(path: Path) -> Recommendation:
+    return judged(path, many_streams(), **behaviours_of_many())
 
 
 def test_of_many_reasons_the_worst_are_told_with_the_number_of_all(tmp_path: Path) -> None:
@@ -226,6 +231,27 @@ def test_of_many_streams_each_has_a_row_and_the_worst_comes_first(tmp_path: Path
     assert len(table.rows) == 13
     assert table.lines[0][1] == "90 % within 20 ms, loss ≤ 1 %"
     assert (table.lines[0][3].endswith("✓"), table.lines[0][4].endswith("✗")) == (True, True)
+
+
+def test_of_many_streams_those_of_each_process_are_counted_the_worst_first(tmp_path: Path) -> None:
+    text = many_streams().replace("[drivers, control]", "[drivers, planner, safety, control]")
+    for topic, process in (("t5", "planner"), ("t1", "safety")):
+        text = text.replace(f"topic: {topic}, publishers: drivers", f"topic: {topic}, publishers: {process}")
+    found = judged(tmp_path, text, **behaviours_of_many())
+    assert found.groups is not None
+    assert found.groups.headings == ("published by", "streams", "good", "late")
+    assert found.groups.lines == (
+        ("drivers", "11", "11 ✓", "3 ✗ 8 ✓"),
+        ("planner", "1", "1 ✓", "1 ✗"),
+        ("safety", "1", "1 ✓", "1 ✓"),
+    )
+    page = render(analyse(RunFolder(tmp_path)))
+    assert page.index("Streams by process") < page.index("Each requirement")
+
+
+def test_few_streams_or_those_of_one_process_are_no_groups(tmp_path: Path) -> None:
+    assert judged_of_many(tmp_path / "many").groups is None
+    assert judged(tmp_path / "few", good=Behaviour()).groups is None
 
 
 def test_what_a_page_of_many_streams_selects_by_does_not_grow_with_them(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from behaviour import Behaviour
 from known_suites import THIRTEEN_SIZES
 from middlemark.report.output.html import write_report
-from run_builder import build_run
+from run_builder import build_demand_run, build_run
 from shared_runs import GOLDEN
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -203,6 +203,35 @@ def test_on_a_phone_nothing_is_wider_than_the_screen_and_no_label_is_cut_off(tmp
     phone.write_text(PHONE, encoding="utf-8")
     shown = browsed(phone, tmp_path, "--hide-scrollbars")
     assert measured(shown.stdout, "measured") == {"width": 390, "needed": 390, "beyond": [], "cut": []}
+
+
+SEARCHED = """
+application: searched
+trials: 1
+window: 200 ms
+processes: [drivers, control]
+streams:
+""" + "".join(
+    f"  - {{topic: t{number}, publishers: drivers, subscribers: control, size: 64 B, rate: 100 Hz, deadline: 20 ms}}\n"
+    for number in range(24)
+)
+SEARCHING = """<script type="module">
+while (!document.body.classList.contains("searchable")) await new Promise((next) => setTimeout(next, 10));
+const box = document.querySelector('input.search[aria-label$="Each requirement"]');
+box.value = "MS T21";
+box.dispatchEvent(new Event("input", { bubbles: true }));
+const rows = [...document.querySelectorAll('[role=region][aria-label="Each requirement"] tbody tr')];
+const shown = rows.filter((each) => each.checkVisibility()).map((each) => each.cells[0].textContent);
+document.body.dataset.found = JSON.stringify({ rows: rows.length, shown });
+</script>"""
+
+
+def test_of_many_streams_those_with_all_words_are_found(tmp_path: Path) -> None:
+    report = write_report(build_demand_run(tmp_path / "run", SEARCHED, {"one": Behaviour()}).path)
+    report.write_text(at_its_end(report.read_text(encoding="utf-8"), SEARCHING), encoding="utf-8")
+    shown = browsed(report, tmp_path)
+    assert measured(shown.stdout, "found") == {"rows": 24, "shown": ["t21"]}
+    assert "CONSOLE" not in shown.stderr
 
 
 PRINTING = """<script type="module">

@@ -16,6 +16,7 @@ from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.recommendation_tables import (
     candidate_label,
     fitting_table,
+    group_table,
     margin,
     requirement_table,
     severity,
@@ -52,14 +53,16 @@ class Recommendation:
     fitting: Table | None
     others: tuple[tuple[str, str], ...]
     """Label, and why it is undecided or out."""
+    groups: Table | None
+    """Of many streams, those of each process."""
     requirements: Table
     has_fitting: bool
 
 
 def recommendation_data(advice: Recommendation) -> dict[str, object]:
     """The recommendation for a program to read."""
-    fitting = None if advice.fitting is None else advice.fitting.data
-    return {**vars(advice), "fitting": fitting, "requirements": advice.requirements.data}
+    tables = {"fitting": advice.fitting, "groups": advice.groups, "requirements": advice.requirements}
+    return {**vars(advice), **{name: None if table is None else table.data for name, table in tables.items()}}
 
 
 def recommendation(findings: RunFindings) -> Recommendation | None:
@@ -92,6 +95,7 @@ def recommended(fitness: Fitness, series_of: Mapping[str, Series]) -> Recommenda
             (candidate_label(candidate, series_of), why(candidate))
             for candidate in (*fitness.undecided, *fitness.excluded)
         ),
+        groups=group_table(fitness, series_of),
         requirements=requirement_table(fitness, series_of),
         has_fitting=bool(fitness.fitting),
     )

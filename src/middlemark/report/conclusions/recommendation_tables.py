@@ -1,10 +1,11 @@
-"""The tables of a recommendation: those that fit in their order, and each requirement with how it was judged.
+"""The tables of a recommendation: those that fit in their order, how each process's streams fare, and each requirement.
 
 It puts nothing into sentences: `recommendation` does.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, Use
@@ -26,6 +27,7 @@ from middlemark.report.elements.tables import (
     NOTHING,
     Cell,
     Column,
+    Row,
     Table,
     estimate_cell,
     named,
@@ -39,6 +41,10 @@ READING = (
     "from the best to the worst that the trials allow; all hold together with 95 %. †: a baseline, the machine's limit."
 )
 MARKS_READING = "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception, or to the response."
+GROUPS_READING = (
+    "How many of its streams ✗ miss a requirement, ? have an undecided one and miss none, ✓ meet all. The worst first; "
+    "each stream has a row in the next table."
+)
 MOST_COLUMNS = 8
 """Of streams: with more of them each has a row."""
 WHOLE_PERCENT = Unit("%", PERCENT.size, "{:.0f}".format)
@@ -84,12 +90,55 @@ def _memory_words(fitting: Sequence[Candidate]) -> str:
 _MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED: "?"}
 
 
-def requirement_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table:
-    """A row a candidate that was judged, a column a stream or a service; of many, a row for each of these."""
-    judged = [
+def group_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table | None:
+    """Of many streams, how those of each process fare; None of few streams, or where one process publishes them all."""
+    streams, judged = fitness.demand.demanded, _judged(fitness)
+    groups: dict[str, list[Demanded]] = {}
+    for stream in streams:
+        groups.setdefault(", ".join(stream.publishers), []).append(stream)
+    if len(streams) <= MOST_COLUMNS or len(groups) < 2:
+        return None
+    checks_of = [_checks_by_stream(candidate) for candidate in judged]
+    rows = []
+    for process, published in groups.items():
+        counts_of = [
+            Counter(_whole(of_candidate.get(stream.name, ())) for stream in published) for of_candidate in checks_of
+        ]
+        bad = tuple(sum(counts[judgement] for counts in counts_of) for judgement in _WORST_FIRST[:-1])
+        row: Row = (process, Cell(len(published)), *map(_counted, counts_of))
+        rows.append((bad, row))
+    rows.sort(key=lambda row: row[0], reverse=True)
+    return table(
+        "Streams by process",
+        (*named("published by"), *values("streams", *(candidate_label(candidate, series_of) for candidate in judged))),
+        [row for _, row in rows],
+        GROUPS_READING,
+    )
+
+
+_WORST_FIRST = (Judgement.REFUTED, Judgement.UNDECIDED, Judgement.HOLDS)
+
+
+def _whole(checks: Sequence[Check]) -> Judgement:
+    """The judgement of all that is required of a stream."""
+    judgements = {check.judgement for check in checks}
+    return next((judgement for judgement in _WORST_FIRST if judgement in judgements), Judgement.UNDECIDED)
+
+
+def _counted(counts: Mapping[Judgement, int]) -> str:
+    """`2 ✗ 1 ? 8 ✓`."""
+    return " ".join(f"{counts[judgement]} {_MARKS[judgement]}" for judgement in _WORST_FIRST if counts[judgement])
+
+
+def _judged(fitness: Fitness) -> list[Candidate]:
+    return [
         candidate for candidate in (*fitness.fitting, *fitness.undecided, *fitness.excluded) if not candidate.excluded
     ]
-    streams = fitness.demand.demanded
+
+
+def requirement_table(fitness: Fitness, series_of: Mapping[str, Series]) -> Table:
+    """A row a candidate that was judged, a column a stream or a service; of many, a row for each of these."""
+    judged, streams = _judged(fitness), fitness.demand.demanded
     if len(streams) > MOST_COLUMNS:
         return _table_by_stream(streams, judged, series_of)
     return labelled_table(

@@ -81,6 +81,7 @@ def _tables_of_run(
     advice = recommendation(findings)
     if advice is not None:
         yield "recommendation-fitting", advice.fitting
+        yield "recommendation-groups", advice.groups
         yield "recommendation-requirements", advice.requirements
     over_all = standings(findings.comparisons, [section.answer for section in sections], series_of)
     yield "over_all_settings", over_all.table if over_all else None
