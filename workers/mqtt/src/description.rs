@@ -178,7 +178,8 @@ fn message_options() -> Vec<OptionDescription> {
             "client_queue_messages",
             1..=1_000_000,
             10,
-            "rumqttc's channel between publish call and connection; full, it blocks or refuses as congestion asks.",
+            "rumqttc's channel between publish call and connection, so many for each stream that an application publishes; full, it \
+             blocks or refuses as congestion asks.",
         ),
         integer(
             "client_send_buffer_bytes",

@@ -11,7 +11,7 @@
 //! Session    ── subscriber(&Channel, Receiver)   all subscribers first, then the publishers, on the main thread
 //!            ── publisher(&Channel, Matched) ── Publisher moved to a thread of its own
 //!            ── server(&Exchange, Server), client(&Exchange, Receiver, Matched): the same of requests and responses
-//!            ── effective()                      once all endpoints exist
+//!            ── complete(), effective()          once all endpoints are made
 //!            ── counterparts()                   before the end, where first messages did not come
 //!            ── close()                          after every Publisher is dropped
 //! ```
@@ -157,6 +157,14 @@ pub trait Session {
     ) -> Result<Publisher, MiddlewareError> {
         let _ = (responses, found);
         Err(unsupported(exchange))
+    }
+
+    /// Waits, once all endpoints are made, for what their making has left open: a worker need not wait for each by itself.
+    ///
+    /// # Errors
+    /// What the middleware reported.
+    fn complete(&mut self) -> Result<(), MiddlewareError> {
+        Ok(())
     }
 
     /// The configuration really applied, read back from the middleware where it lets itself be read.

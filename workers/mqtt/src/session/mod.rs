@@ -1,7 +1,7 @@
 //! One application's session: one client, one connection to the broker, one thread that polls it.
 //!
-//! It is open when the broker has accepted the connection, and a subscriber is there when the broker has granted the
-//! subscription; `link` moves the messages.
+//! It is open when the broker has accepted the connection, and complete when the broker has granted all subscriptions; `link`
+//! moves the messages.
 
 mod options;
 mod send_buffer;
@@ -77,6 +77,8 @@ pub(crate) struct Connected {
     link: Arc<Link>,
     notes: mpsc::Receiver<Note>,
     joining: Joining,
+    /// Subscriptions that the broker has yet to grant.
+    ungranted: usize,
     thread: JoinHandle<()>,
     retain: bool,
     transport: String,
@@ -99,6 +101,7 @@ impl Connected {
             link,
             notes,
             joining: Joining::default(),
+            ungranted: 0,
             thread,
             retain: context.options.boolean("retain"),
             transport: context.options.text("transport").to_owned(),
@@ -157,9 +160,9 @@ impl Connected {
         }
     }
 
-    /// Has `taker` get what comes to a topic, from its return on.
-    fn subscribe(&self, topic: &str, level: QoS, taker: Taker) -> Result<(), SessionError> {
-        let waiting_for = "the subscription's acknowledgement";
+    /// Has `taker` get what comes to a topic. The next subscription does not wait until the broker has granted this one.
+    fn subscribe(&mut self, topic: &str, level: QoS, taker: Taker) -> Result<(), SessionError> {
+        let waiting_for = "room for a subscription";
         if !self.link.add(topic, level, taker) {
             return Ok(()); // the broker delivers a topic once to each connection
         }
@@ -167,10 +170,20 @@ impl Connected {
             .subscribe_within(PATIENCE, topic, level)
             .ok_or(SessionError::Silent { waiting_for })?
             .map_err(|_| SessionError::Ended { waiting_for })?;
-        match self.wait(waiting_for)? {
-            Note::Subscribed(true) => Ok(()),
-            _ => Err(SessionError::Refused { waiting_for }),
+        self.ungranted += 1;
+        Ok(())
+    }
+
+    /// Waits until the broker has granted all subscriptions.
+    fn wait_granted(&mut self) -> Result<(), SessionError> {
+        let waiting_for = "the subscriptions' acknowledgements";
+        while self.ungranted > 0 {
+            match self.wait(waiting_for)? {
+                Note::Subscribed(true) => self.ungranted -= 1,
+                _ => return Err(SessionError::Refused { waiting_for }),
+            }
         }
+        Ok(())
     }
 
     /// What publishes to a topic, with the channel's QoS.
@@ -235,6 +248,10 @@ impl Session for Connected {
         self.settings.insert(format!("client of {topic}"), how);
         // A request that the broker keeps would be answered again by a server that comes again.
         Ok(self.publishes(exchange.requests, topic, false, Some(asking)))
+    }
+
+    fn complete(&mut self) -> Result<(), MiddlewareError> {
+        Ok(self.wait_granted()?)
     }
 
     fn effective(&self) -> Effective {

@@ -111,9 +111,16 @@ fn password<'a>(context: &Context<'a>) -> Result<Option<&'a str>, SessionError> 
         .map_err(|reason| SessionError::Credentials(reason.into()))
 }
 
-/// The client's queue, but no longer than any stream lets it be that this application publishes.
+/// The client's queue: as long for each stream that the application publishes as is asked for, or as that stream lets it be.
 pub(super) fn queue_messages(context: &Context<'_>) -> usize {
-    at_most_queued(context.options.integer("client_queue_messages"), published(context))
+    let asked = context.options.integer("client_queue_messages") as usize;
+    shared_queue(asked, published(context).map(Channel::queued_messages))
+}
+
+/// Room for all streams of one client, by what each has room for: those that are due at one instant don't take each other's.
+fn shared_queue(asked: usize, queued: impl Iterator<Item = usize>) -> usize {
+    let shares: usize = queued.map(|messages| messages.min(asked)).sum();
+    if shares == 0 { asked } else { shares }
 }
 
 /// How many messages may be unacknowledged, which those of level 0 never are.
@@ -196,4 +203,23 @@ pub(super) fn in_force(context: &Context<'_>) -> BTreeMap<String, String> {
         settings.insert(format!("queue of {}", channel.topic), waits);
     }
     settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stream_adds_its_room_to_the_clients_queue_and_no_more_than_its_own_queue_has() {
+        let of_streams = |queued: &[usize]| shared_queue(10, queued.iter().copied());
+        assert_eq!(
+            [of_streams(&[4096]), of_streams(&[4]), of_streams(&[4096, 4, 4096])],
+            [10, 4, 24]
+        );
+    }
+
+    #[test]
+    fn an_application_that_publishes_nothing_has_the_queue_that_is_asked_for() {
+        assert_eq!(shared_queue(10, std::iter::empty()), 10);
+    }
 }

@@ -25,12 +25,12 @@ impl ReceiveLoop {
     ) -> io::Result<ReceiveLoop> {
         let stopping = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stopping);
-        let thread = std::thread::Builder::new().name("receive".into()).spawn(move || {
-            match receive(&stopped) {
+        let thread = std::thread::Builder::new()
+            .name("receive".into())
+            .spawn(move || match receive(&stopped) {
                 Err(error) if error.kind() != ErrorKind::ConnectionReset => eprintln!("receiving ended: {error}"),
                 _ => {}
-            }
-        })?;
+            })?;
         Ok(ReceiveLoop {
             socket,
             stopping,

@@ -81,6 +81,7 @@ impl Running {
         for node in nodes(spec, reserved.nodes, outputs, &self.gate) {
             self.executing.push(execute(node, notes.clone())?);
         }
+        self.session().complete()?;
         wire::say(&ApplicationEvent::Initialised {
             since_ns: clock::now_ns() as u64,
         });
