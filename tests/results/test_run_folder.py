@@ -49,6 +49,12 @@ def test_a_manifest_is_read_back_as_written_and_has_a_line_for_each_trial(run: R
         assert sum('"experiment":' in line for line in lines) == len(planned.trials)
 
 
+def test_trials_that_are_read_together_share_their_experiment(run: RunFolder) -> None:
+    trials = run.read_manifest().trials
+    assert len(trials) == 4
+    assert len({id(trial.experiment) for trial in trials}) == len({trial.experiment.id for trial in trials}) == 2
+
+
 def test_nothing_half_written_is_left_behind(run: RunFolder) -> None:
     assert not list(run.path.rglob("*.partial"))
 

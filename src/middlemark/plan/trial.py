@@ -4,10 +4,18 @@ It plans and judges nothing: `schedule` makes the trials of a campaign, `campaig
 one has.
 """
 
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, ModelWrapValidatorHandler, model_validator
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+    model_validator,
+)
 
 from middlemark.plan.experiment import Experiment
 from middlemark.suite import Model, Observation
@@ -21,6 +29,26 @@ class SearchStep(Model):
     """Its number, from 1; None in runs of several searches from before it was stored."""
     step: Annotated[int, Field(ge=0, lt=10**5)]
     """From 0, the lowest load."""
+
+
+@dataclass
+class SharedExperiments:
+    """The context in which the trials of a plan are read: an experiment is one object for all of its trials.
+
+    A plan has each experiment in every block: read for each trial anew, they would take most of the memory.
+    """
+
+    _read: dict[str, tuple[object, Experiment]] = field(default_factory=dict)
+    """By id, as it was written and as it was read."""
+
+    def experiment(self, written: object, read: ValidatorFunctionWrapHandler) -> Experiment:
+        """What is written, read unless the same was read before."""
+        name = str(written.get("id")) if isinstance(written, dict) else ""
+        if name in self._read and self._read[name][0] == written:
+            return self._read[name][1]
+        experiment: Experiment = read(written)
+        self._read[name] = written, experiment
+        return experiment
 
 
 class Trial(Model):
@@ -39,6 +67,12 @@ class Trial(Model):
     """What watches it; None for the trials that latency, loss and rates are taken from."""
     step: SearchStep | None = None
     """Of a trial of a capacity search: which step of which search it is."""
+
+    @field_validator("experiment", mode="wrap")
+    @classmethod
+    def _is_read_once(cls, written: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
+        shared = info.context
+        return shared.experiment(written, read) if isinstance(shared, SharedExperiments) else read(written)
 
     @model_validator(mode="after")
     def _is_named_by_what_it_is(self) -> Self:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from middlemark.errors import StoreError
 from middlemark.installation.user_folders import other_owner
@@ -148,15 +149,19 @@ def size_bytes(path: Path) -> int:
         return os.fstat(file).st_size
 
 
-def read_model(path: Path, model: type[M], most_bytes: int) -> M:
-    """What a file of JSON holds."""
+def read_model(path: Path, model: type[M], most_bytes: int, context: object = None) -> M:
+    """What a file of JSON holds; with a context it may be large, and plain values first take the least memory."""
     content = read_bytes(path, most_bytes)
     try:
-        return model.model_validate_json(content)
+        if context is None:
+            return model.model_validate_json(content)
+        return model.model_validate(from_json(content), context=context)
     except ValidationError as cause:
         first = cause.errors(include_url=False, include_input=False)[0]
         field = ".".join(map(str, first["loc"]))
         raise StoreError(path, f"it can't be read: {field + ': ' if field else ''}{first['msg']}", RESTORE) from cause
+    except ValueError as cause:
+        raise StoreError(path, f"it can't be read: {cause}", RESTORE) from cause
 
 
 @contextmanager

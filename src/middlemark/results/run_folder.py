@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import pydantic_core
 
 from middlemark.errors import StoreError, SuiteError, UsageError
+from middlemark.plan import SharedExperiments
 from middlemark.results.files import (
     MOST_MANIFEST_BYTES,
     MOST_RECORD_BYTES,
@@ -86,7 +87,7 @@ class RunFolder:
     def read_manifest(self) -> Manifest:
         """Read `manifest.json`; where there is none this is not a run folder."""
         self._check_is_run()
-        return read_model(self.manifest_path, Manifest, MOST_MANIFEST_BYTES)
+        return read_model(self.manifest_path, Manifest, MOST_MANIFEST_BYTES, SharedExperiments())
 
     def read_outline(self) -> RunOutline:
         """The head of `manifest.json`, and what is planned; at the stored trials themselves it does not look."""
