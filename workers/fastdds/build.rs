@@ -31,8 +31,13 @@ fn build() -> Result<(), String> {
         println!("cargo::rustc-link-search=native={}", folder.display());
         println!("cargo::rustc-link-arg=-Wl,-rpath,{}", folder.display());
     }
-    let (library, version) = probe(&shim)?;
+    let Found {
+        library,
+        version,
+        has_large_data,
+    } = probe(&shim)?;
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_LIBRARY={library}");
+    println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_LARGE_DATA={has_large_data}");
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_ORIGIN=installed library, version {version} at build time");
     shim.file("shim/fastdds.cpp")
         .file("tests/throwing.cpp")
@@ -43,8 +48,14 @@ fn build() -> Result<(), String> {
     Ok(())
 }
 
-/// The library's name and version, as its headers say.
-fn probe(shim: &cc::Build) -> Result<(String, String), String> {
+/// What the headers say of the library.
+struct Found {
+    library: String,
+    version: String,
+    has_large_data: bool,
+}
+
+fn probe(shim: &cc::Build) -> Result<Found, String> {
     let expanded = shim
         .clone()
         .cargo_warnings(false)
@@ -60,7 +71,11 @@ fn probe(shim: &cc::Build) -> Result<(String, String), String> {
         .skip_while(|&word| word != "middlemark_found")
         .skip(1);
     match (words.next(), words.next()) {
-        (Some(library), Some(version)) => Ok((library.to_owned(), version.trim_matches('"').to_owned())),
+        (Some(library), Some(version)) => Ok(Found {
+            library: library.to_owned(),
+            version: version.trim_matches('"').to_owned(),
+            has_large_data: words.next() == Some("large_data"),
+        }),
         _ => Err(format!("Fast DDS is not installed; {PACKAGES}")),
     }
 }

@@ -33,6 +33,7 @@ typedef struct mm_transports {
   uint32_t participants;           /* how many a peer's host may have, with MM_PEERS */
   int32_t udp;                     /* whether there is UDP */
   int32_t shared_memory;           /* whether there is the shared memory transport */
+  int32_t large_data;              /* in place of both: the library's LARGE_DATA, where it has them */
   int32_t intraprocess;            /* 0 off, 1 user data, 2 full */
   uint32_t send_buffer_bytes;      /* 0: the system's */
   uint32_t receive_buffer_bytes;   /* 0: the system's */

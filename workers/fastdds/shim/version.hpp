@@ -18,6 +18,14 @@
 #define MM_FASTDDS_3 0
 #endif
 
+// The built-in transports LARGE_DATA came with 2.13.
+#if __has_include(<fastdds/rtps/attributes/BuiltinTransports.hpp>)
+#include <fastdds/rtps/attributes/BuiltinTransports.hpp>
+#define MM_LARGE_DATA 1
+#else
+#define MM_LARGE_DATA 0
+#endif
+
 #if MM_FASTDDS_3
 #include <fastdds/LibrarySettings.hpp>
 #include <fastdds/rtps/attributes/ResourceManagement.hpp>

@@ -11,7 +11,7 @@ use crate::discovery::{DISCOVERIES, SERVER};
 use crate::profiles::profiles;
 use crate::quality::MEMORY_POLICIES;
 use crate::shim;
-use crate::transport::{INTRAPROCESS, TRANSPORTS};
+use crate::transport::{INTRAPROCESS, TRANSPORTS, available};
 
 /// What is tested; the library's own limit is the memory of its histories.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
@@ -61,7 +61,7 @@ fn capabilities() -> Capabilities {
             Pattern::PingPong,
             Pattern::RequestResponse,
         ],
-        transports: TRANSPORTS.map(str::to_owned).into(),
+        transports: available().into_iter().map(str::to_owned).collect(),
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
         durabilities: vec![Durability::Volatile, Durability::TransientLocal],
         histories: vec![HistoryKind::KeepLast, HistoryKind::KeepAll],
@@ -93,7 +93,7 @@ fn choices() -> [OptionDescription; 8] {
             "transport",
             &TRANSPORTS,
             "default",
-            "The built-in transports on the trial's interface, which in version 2 send best effort on one host over both shared memory and UDP, or one of them alone; data_sharing needs messages of a fixed size.",
+            "The built-in transports on the trial's interface, which in version 2 send best effort on one host over both shared memory and UDP, or one of them alone; data_sharing needs messages of a fixed size; large_data, from version 2.13 on, is TCP between hosts, shared memory on one, and UDP for discovery alone.",
         ),
         boolean(
             "zero_copy",

@@ -129,6 +129,11 @@ pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Re
             options.text("transport")
         ));
     }
+    if Transport::of(options) == Transport::LargeData {
+        return refuse(format!(
+            "discovery '{discovery}' needs ports that are known beforehand: LARGE_DATA announces participants by multicast, and listens on TCP ports that the system chooses; allowed: multicast"
+        ));
+    }
     if discovery == "server" && servers(&spec.services).next().is_none() {
         return refuse(format!(
             "discovery 'server' needs the service '{SERVER}', and the spec has none"
@@ -225,13 +230,15 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_not_there_is_refused_and_so_is_one_without_udp() {
+    fn a_server_is_refused_that_is_not_there_or_can_t_be_reached() {
         let lonely = ApplicationSpec {
             services: Vec::new(),
             ..spec()
         };
         assert!(accept(&lonely, &options(&[("discovery", "server")])).is_err());
-        assert!(accept(&spec(), &options(&[("discovery", "server"), ("transport", "shm")])).is_err());
+        for transport in ["shm", "large_data"] {
+            assert!(accept(&spec(), &options(&[("discovery", "server"), ("transport", transport)])).is_err());
+        }
         assert!(accept(&spec(), &options(&[("discovery", "server")])).is_ok());
     }
 }

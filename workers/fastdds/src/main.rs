@@ -28,7 +28,7 @@ impl Middleware for FastDds {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        transport::accept(spec, options)?;
+        transport::acceptance::accept(spec, options)?;
         discovery::accept(spec, options)?;
         if let Some(secured) = &spec.security {
             security::accept(secured.level, options)?;

@@ -182,6 +182,7 @@ pub(crate) fn participant(
         participants: discovery.participants,
         udp: i32::from(transport.has_udp()),
         shared_memory: i32::from(transport.has_shared_memory()),
+        large_data: i32::from(transport == Transport::LargeData),
         intraprocess: INTRAPROCESS.iter().position(|&name| name == level).unwrap_or(0) as i32,
         send_buffer_bytes: options.integer("socket_send_buffer_bytes") as u32,
         receive_buffer_bytes: options.integer("socket_receive_buffer_bytes") as u32,

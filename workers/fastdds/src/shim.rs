@@ -11,6 +11,11 @@ pub(crate) fn is_version_3() -> bool {
     env!("MIDDLEMARK_FASTDDS_LIBRARY") == "fastdds"
 }
 
+/// Whether that library has the built-in transports LARGE_DATA.
+pub(crate) fn has_large_data() -> bool {
+    env!("MIDDLEMARK_FASTDDS_LARGE_DATA") == "true"
+}
+
 /// `mm_place`.
 #[repr(C)]
 pub(crate) struct ShimPlace {
@@ -32,6 +37,7 @@ pub(crate) struct ShimTransports {
     pub(crate) participants: u32,
     pub(crate) udp: i32,
     pub(crate) shared_memory: i32,
+    pub(crate) large_data: i32,
     pub(crate) intraprocess: i32,
     pub(crate) send_buffer_bytes: u32,
     pub(crate) receive_buffer_bytes: u32,

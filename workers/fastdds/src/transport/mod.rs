@@ -1,16 +1,19 @@
 //! The ways a message can take, and what each asks of participant, writers and type; it creates nothing.
+//!
+//! What is refused is `acceptance`'s.
 
+pub(crate) mod acceptance;
 pub(crate) mod semaphores;
 
 use std::collections::BTreeSet;
 
-use middlemark_contract::{ApplicationSpec, MessagePath, PatternSpec, Qos, Refusal, Reliability, StreamSpec};
+use middlemark_contract::{ApplicationSpec, MessagePath, PatternSpec, Qos, Reliability, StreamSpec};
 use middlemark_runtime::Options;
 
 use crate::shim;
 
 /// The values of the option `transport`, as shipped first.
-pub(crate) const TRANSPORTS: [&str; 4] = ["default", "udp", "shm", "data_sharing"];
+pub(crate) const TRANSPORTS: [&str; 5] = ["default", "udp", "shm", "data_sharing", "large_data"];
 
 /// The levels of the option `intraprocess`, in the order of the library's enumeration.
 pub(crate) const INTRAPROCESS: [&str; 3] = ["off", "user_data_only", "full"];
@@ -23,6 +26,14 @@ pub(crate) enum Transport {
     Udp,
     SharedMemory,
     DataSharing,
+    /// LARGE_DATA: shared memory on one host, TCP between hosts; UDP is there to announce participants, by multicast alone.
+    LargeData,
+}
+
+/// The values of `transport` that the library has in this version.
+pub(crate) fn available() -> Vec<&'static str> {
+    let is_there = |name: &&str| *name != "large_data" || shim::has_large_data();
+    TRANSPORTS.into_iter().filter(is_there).collect()
 }
 
 impl Transport {
@@ -31,12 +42,17 @@ impl Transport {
             "udp" => Transport::Udp,
             "shm" => Transport::SharedMemory,
             "data_sharing" => Transport::DataSharing,
+            "large_data" => Transport::LargeData,
             _ => Transport::Default,
         }
     }
 
     pub(crate) fn has_udp(self) -> bool {
         self != Transport::SharedMemory
+    }
+
+    pub(crate) fn is_within_host(self) -> bool {
+        matches!(self, Transport::SharedMemory | Transport::DataSharing)
     }
 
     pub(crate) fn has_shared_memory(self) -> bool {
@@ -47,7 +63,7 @@ impl Transport {
     pub(crate) fn data_sharing(self) -> i32 {
         match self {
             Transport::Udp | Transport::SharedMemory => 0,
-            Transport::Default => 1,
+            Transport::Default | Transport::LargeData => 1,
             Transport::DataSharing => 2,
         }
     }
@@ -63,7 +79,9 @@ impl Transport {
     pub(crate) fn paths(self, spec: &ApplicationSpec, options: &Options) -> Vec<MessagePath> {
         let within_host = match self {
             Transport::Udp => MessagePath::Network,
-            Transport::SharedMemory | Transport::DataSharing | Transport::Default => MessagePath::SharedMemory,
+            Transport::SharedMemory | Transport::DataSharing | Transport::LargeData | Transport::Default => {
+                MessagePath::SharedMemory
+            }
         };
         let is_direct = options.text("intraprocess") != INTRAPROCESS[0];
         let within_application = if is_direct { MessagePath::Process } else { within_host };
@@ -91,6 +109,10 @@ impl Transport {
             Transport::Udp => "udp",
             Transport::SharedMemory => "shared memory",
             Transport::DataSharing => "data sharing (discovery over shared memory and udp)",
+            Transport::LargeData if plain => {
+                "LARGE_DATA: data sharing on one host, tcp between hosts, udp for discovery"
+            }
+            Transport::LargeData => "LARGE_DATA: shared memory on one host, tcp between hosts, udp for discovery",
             Transport::Default if plain => "built-in: data sharing on one host, udp between hosts",
             Transport::Default if self.sends_twice() => {
                 "built-in: shared memory on one host, best effort over udp too; udp between hosts"
@@ -101,7 +123,7 @@ impl Transport {
 }
 
 /// Loans take a type of one size, which recorded messages don't have, and data sharing, which with `block` would lose
-/// messages ([`accept`]) and which the library turns off under security: those are copied.
+/// messages (`acceptance`) and which the library turns off under security: those are copied.
 pub(crate) fn can_lend(is_recorded: bool, qos: Qos) -> bool {
     !is_recorded && !qos.blocks()
 }
@@ -111,54 +133,6 @@ fn lends(spec: &ApplicationSpec, stream: &StreamSpec, options: &Options) -> bool
     let are_requests = matches!(stream.pattern, PatternSpec::RequestResponse { .. });
     let zero_copy = options.boolean("zero_copy") && spec.security.is_none();
     zero_copy && !are_requests && can_lend(stream.recorded.is_some(), stream.qos)
-}
-
-/// Refuses what a transport can't carry.
-pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-    let transport = Transport::of(options);
-    if transport.has_udp() && !spec.address.is_ipv4() {
-        return Err(Refusal {
-            capability: "spec".into(),
-            reason: format!(
-                "UDP is configured for IPv4 alone, the host's address is {}",
-                spec.address
-            ),
-        });
-    }
-    let local_only = matches!(transport, Transport::SharedMemory | Transport::DataSharing);
-    let mut endpoints = spec
-        .streams
-        .iter()
-        .flat_map(|stream| stream.publishers.iter().chain(&stream.subscribers));
-    if local_only && endpoints.any(|endpoint| endpoint.address != spec.address) {
-        return Err(Refusal {
-            capability: "between_hosts".into(),
-            reason: format!(
-                "transport '{}' reaches one host only; between hosts: default, udp",
-                options.text("transport")
-            ),
-        });
-    }
-    let shared = transport == Transport::DataSharing;
-    // As tried with 2.9.1: of 1500 messages of 16 kB, while the subscriber was stopped for a second, 26 to 43 never arrived.
-    if let Some(stream) = spec.streams.iter().find(|stream| shared && stream.qos.blocks()) {
-        return Err(Refusal {
-            capability: "congestion".into(),
-            reason: format!(
-                "data sharing loses accepted messages of '{}' where its subscriber is slow, which block rules out; allowed: \
-                 drop, keep_last, or transport default, udp or shm",
-                stream.name
-            ),
-        });
-    }
-    if shared && spec.streams.iter().any(|stream| stream.recorded.is_some()) {
-        return Err(Refusal {
-            capability: "size_bytes".into(),
-            reason: "messages of recorded sizes: data sharing takes a type of one size; allowed: default, udp, shm"
-                .into(),
-        });
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -205,12 +179,15 @@ mod tests {
         use Reliability::{BestEffort, Reliable};
         let lent = [("zero_copy", OptionValue::Boolean(true))];
         let udp = [("transport", OptionValue::Text("udp".into()))];
+        let large_data = [("transport", OptionValue::Text("large_data".into()))];
         let of_version_2: &[_] = if shim::is_version_3() { &[] } else { &[Network] };
         assert_eq!(paths("b", 1, BestEffort, &[]), [of_version_2, &[SharedMemory]].concat());
         assert_eq!(paths("b", 1, Reliable, &[]), [SharedMemory]);
         assert_eq!(paths("b", 2, BestEffort, &[]), [Network]);
         assert_eq!(paths("b", 1, BestEffort, &lent), [SharedMemory]);
         assert_eq!(paths("b", 1, BestEffort, &udp), [Network]);
+        assert_eq!(paths("b", 1, BestEffort, &large_data), [SharedMemory]);
+        assert_eq!(paths("b", 2, BestEffort, &large_data), [Network]);
         assert_eq!(paths("a", 1, Reliable, &[]), [Process]);
         assert_eq!(paths("a", 1, Reliable, &lent), [SharedMemory, Process]);
     }
