@@ -23,6 +23,7 @@ PIECES = {
     "reading the clock": (OURS, "clock"),
     "receiving: stamp, count and record a sample": (OURS, "receive"),
     "publishing 64 B: body, header, stamps, record": (OURS, "publish"),
+    "a round trip of 64 B: both ends of a ping-pong": (OURS, "round_trip"),
     "iceoryx2 alone: 64 B sent and taken": (ICEORYX2, "polling"),
     "iceoryx2 alone: the same with an event": (ICEORYX2, "own_thread"),
 }

@@ -5,7 +5,8 @@
 use std::hint::black_box;
 use std::io;
 
-use middlemark_runtime::{clock, harness};
+use middlemark_runtime::clock;
+use middlemark_runtime::harness::{self, PingPong};
 
 use crate::harness::{SIZE_BYTES, message, publisher, receive};
 
@@ -27,9 +28,13 @@ pub(crate) fn run(piece: &str, messages: u32) -> io::Result<()> {
             let mut publisher = publisher(MOST);
             (0..messages).for_each(|sequence| publisher.send(sequence));
         }
+        "round_trip" => {
+            let mut ends = PingPong::new(SIZE_BYTES, MOST);
+            (0..messages).for_each(|_| ends.round_trip());
+        }
         _ => {
             return Err(io::Error::other(format!(
-                "'{piece}' is none of clock, receive, publish"
+                "'{piece}' is none of clock, receive, publish, round_trip"
             )));
         }
     }

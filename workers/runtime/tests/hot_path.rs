@@ -1,15 +1,15 @@
 //! The runtime's allocations and system calls for each message: none.
 //!
-//! A publisher's loop hands its messages straight to a receiver, so both ends run without a middleware. System calls are
-//! forbidden by the kernel itself (a seccomp filter kills at the first one), so that none can be overlooked; a contended
-//! lock would be one (futex). The clock is read through the vDSO and is no system call.
+//! A publisher's loop hands its messages straight to a receiver, and the ends of a ping-pong to each other, so that all run
+//! without a middleware. System calls are forbidden by the kernel itself (a seccomp filter kills at the first one), so that
+//! none can be overlooked; a contended lock would be one (futex). The clock is read through the vDSO and is no system call.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use middlemark_contract::{PayloadKind, Serialisation};
-use middlemark_runtime::harness::{self, Flood};
+use middlemark_runtime::harness::{self, Flood, PingPong};
 use middlemark_runtime::{Publish, PublishError, PublishInPlace, Publisher, Receiver};
 
 const MESSAGES: u32 = 10_000;
@@ -81,8 +81,10 @@ fn main() {
             no_message_makes_a_system_call(images());
         }
     }
+    no_round_trip_allocates();
+    no_round_trip_makes_a_system_call();
     a_system_call_would_be_noticed();
-    println_result("21 passed, 0 failed");
+    println_result("23 passed, 0 failed");
 }
 
 fn copying() -> Publisher {
@@ -111,6 +113,23 @@ fn no_message_makes_a_system_call(mut flood: Flood) {
         flood.run();
     });
     assert_eq!(ended, End::Exited, "a message made a system call");
+}
+
+fn no_round_trip_allocates() {
+    let mut ends = PingPong::new(SIZE_BYTES, MESSAGES);
+    let before = ALLOCATIONS.load(Relaxed);
+    (1..MESSAGES).for_each(|_| ends.round_trip());
+    assert_eq!(
+        ALLOCATIONS.load(Relaxed) - before,
+        0,
+        "allocations of {MESSAGES} round trips"
+    );
+}
+
+fn no_round_trip_makes_a_system_call() {
+    let mut ends = PingPong::new(SIZE_BYTES, MESSAGES);
+    let ended = without_system_calls(|| (1..MESSAGES).for_each(|_| ends.round_trip()));
+    assert_eq!(ended, End::Exited, "a round trip made a system call");
 }
 
 fn a_system_call_would_be_noticed() {

@@ -121,6 +121,13 @@ impl<Q: Ask> Turn<Q> {
         }
     }
 
+    /// Takes the questions and asks the first, on a thread that does not wait for the others.
+    #[cfg(any(test, feature = "harness"))]
+    pub(crate) fn begin(&self, questions: Q) {
+        *self.lock() = Some(questions);
+        self.go_on();
+    }
+
     /// Notes an answer; at the last of a question of the window the next one is asked.
     #[inline]
     pub(crate) fn answered(&self, answer: &Header) {

@@ -1,7 +1,9 @@
 //! The two ends of the runtime without a middleware between them, for what measures the harness itself.
 //!
-//! It makes a receiver and a publisher's loop exactly as an application does and adds nothing to either; `bench/` times
-//! them, `tests/hot_path.rs` counts their allocations and system calls. Only with the feature `harness`.
+//! It makes a receiver and a publisher's loop exactly as an application does, and `ping_pong` both ends of one; `bench/`
+//! times them, `tests/hot_path.rs` counts their allocations and system calls. Only with the feature `harness`.
+
+mod ping_pong;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -23,6 +25,8 @@ use crate::send::publish::Publisher;
 use crate::send::publisher_thread::{PublisherThread, self_paced};
 use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
+
+pub use ping_pong::PingPong;
 
 const TOKEN: u32 = 7;
 const PATTERN: PatternSpec = PatternSpec::Unthrottled {
@@ -83,36 +87,9 @@ impl Flood {
     }
 
     fn of(publisher: Publisher, size_bytes: usize, form: Option<Form>, messages: u32) -> Flood {
-        let blank = Published {
-            stream: 0,
-            publisher: 0,
-            sequence: 0,
-            intended_ns: 0,
-            sent_ns: 0,
-            returned_ns: 0,
-            fill_ns: 0,
-            serialise_ns: 0,
-            accepted: 0,
-        };
-        let pool = Arc::new(Pool::new(TOKEN, size_bytes));
-        let sender = Sender {
-            stream: "harness".into(),
-            pattern: PATTERN,
-            channel: channel(size_bytes),
-            publisher: StampingPublisher::new(publisher, size_bytes, form, pool),
-            token: TOKEN,
-            spin_ns: 0,
-            messages,
-            recorder: Arc::new(Recorder::new(messages as usize, blank)),
-            client: None,
-            refusal: None,
-            sent: 0,
-            filling: Filling::default(),
-            gate: Arc::default(),
-        };
         let gate = Arc::default();
         Flood {
-            thread: PublisherThread::of(vec![sender], &gate),
+            thread: PublisherThread::of(vec![sender(publisher, size_bytes, form, messages)], &gate),
             messages,
         }
     }
@@ -144,6 +121,37 @@ impl Flood {
         let window = Window::joined_at(begin_ns, begin_ns, begin_ns + WINDOW_NS);
         let started_ns = clock::now_ns();
         self.thread.follow_schedule(window)[0].last_returned_ns - started_ns
+    }
+}
+
+/// A publisher that sends as fast as it can, with memory for so many messages.
+fn sender(publisher: Publisher, size_bytes: usize, form: Option<Form>, messages: u32) -> Sender {
+    let blank = Published {
+        stream: 0,
+        publisher: 0,
+        sequence: 0,
+        intended_ns: 0,
+        sent_ns: 0,
+        returned_ns: 0,
+        fill_ns: 0,
+        serialise_ns: 0,
+        accepted: 0,
+    };
+    let pool = Arc::new(Pool::new(TOKEN, size_bytes));
+    Sender {
+        stream: "harness".into(),
+        pattern: PATTERN,
+        channel: channel(size_bytes),
+        publisher: StampingPublisher::new(publisher, size_bytes, form, pool),
+        token: TOKEN,
+        spin_ns: 0,
+        messages,
+        recorder: Arc::new(Recorder::new(messages as usize, blank)),
+        client: None,
+        refusal: None,
+        sent: 0,
+        filling: Filling::default(),
+        gate: Arc::default(),
     }
 }
 
