@@ -1,4 +1,4 @@
-"""A plan's streams, patterns and nodes in the words of the contract, and what workers say of streams in the plan's.
+"""A plan's streams, endpoints and nodes in the words of the contract, and what workers say of streams in the plan's.
 
 A pattern gets the seeds that belong to a trial. To a worker each topic of a stream is a stream of its own; a plan has
 them as one stream with a publisher and a subscriber for each, so that they have their metrics together. It starts
@@ -12,24 +12,56 @@ from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar
 
 from middlemark.plan import (
+    Application,
     Burst,
     ClosedRequests,
     Computed,
+    Endpoint,
     Node,
     OpenRequests,
     PingPong,
     Requests,
     Stream,
     StreamPattern,
+    StreamQos,
     Unthrottled,
 )
 from middlemark.plan import Periodic as PeriodicPlan
-from middlemark.suite import Arrival
+from middlemark.plan.patterns import publisher_seed
+from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Arrival
 from middlemark.worker import contract
 
 
-def pattern_spec(pattern: StreamPattern, seed: int) -> contract.PatternSpec:
-    """What a worker is told of a pattern, with the seed of the trial's block where anything is drawn."""
+def stream_specs(
+    streams: Iterable[Stream], seed: int, address_of: Mapping[str, str], messages_of: Mapping[str, int]
+) -> list[contract.StreamSpec]:
+    """What a worker is told of all streams; `messages_of` bounds the messages of those that have fewer than others."""
+    return [_stream_spec(topic, seed, address_of, messages_of.get(topic.stream.name)) for topic in topics(streams)]
+
+
+def _stream_spec(topic: Topic, seed: int, address_of: Mapping[str, str], messages: int | None) -> contract.StreamSpec:
+    stream = topic.stream
+    return contract.StreamSpec(
+        name=topic.name,
+        size_bytes=stream.size_bytes,
+        pattern=_pattern_spec(stream.pattern, publisher_seed(seed, topic.number or 0)),
+        payload=None if stream.payload is None else contract.PayloadSpec(**stream.payload.model_dump(mode="json")),
+        recorded=None if stream.recorded is None else contract.Recorded(**stream.recorded.model_dump(mode="json")),
+        messages=messages,
+        qos=qos_spec(stream.qos),
+        publishers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in topic.publishers],
+        subscribers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in topic.subscribers],
+    )
+
+
+def qos_spec(qos: StreamQos) -> contract.Qos:
+    """What a worker is told of QoS; a plan from before patience and queue were asked for has the defaults."""
+    queue = {"patience_ns": DEFAULT_PATIENCE_NS, "queue_bytes": DEFAULT_QUEUE_BYTES}
+    return contract.Qos.model_validate(queue | qos.model_dump(mode="json", exclude_none=True) | {"level": qos.level})
+
+
+def _pattern_spec(pattern: StreamPattern, seed: int) -> contract.PatternSpec:
+    """With the seed of the trial's block where anything is drawn."""
     match pattern:
         case PeriodicPlan():
             arrival = _arrival_spec(pattern.arrival, seed)
@@ -61,8 +93,12 @@ def _arrival_spec(arrival: Arrival, seed: int) -> contract.Arrival:
     return contract.PoissonArrival(seed=seed) if arrival is Arrival.POISSON else contract.FixedArrival()
 
 
-def node_spec(node: Node, number: int, seed: int) -> contract.NodeSpec:
-    """What a worker is told of a pipeline's node, with the seed of the trial's block."""
+def node_specs(nodes: Iterable[Node], application: Application, seed: int) -> list[contract.NodeSpec]:
+    """What a worker is told of the nodes of its application, with the seed of the trial's block."""
+    return [_node_spec(node, number, seed) for number, node in enumerate(nodes) if node.application == application.name]
+
+
+def _node_spec(node: Node, number: int, seed: int) -> contract.NodeSpec:
     inputs = [{"stream": i.stream, "index": i.subscriber, "take": i.take.model_dump()} for i in node.inputs]
     return contract.NodeSpec.model_validate(
         {
@@ -105,6 +141,17 @@ def topics(streams: Iterable[Stream]) -> Iterator[Topic]:
     for place, stream in enumerate(streams):
         numbers: Iterable[int | None] = (None,) if stream.topics is None else range(stream.topics)
         yield from (Topic(_name(stream, number), stream, place, number) for number in numbers)
+
+
+def endpoint_specs(streams: Iterable[Stream], application: Application) -> list[contract.Endpoint]:
+    """What a worker is told of the publishers and subscribers of its application."""
+    stream_of = {stream.name: stream for stream in streams}
+    return [_endpoint_spec(stream_of[endpoint.stream], endpoint) for endpoint in application.endpoints]
+
+
+def _endpoint_spec(stream: Stream, endpoint: Endpoint) -> contract.Endpoint:
+    name, index = endpoint_of(stream, endpoint.index)
+    return contract.Endpoint(stream=name, role=endpoint.role.value, index=index)
 
 
 def endpoint_of(stream: Stream, index: int) -> tuple[str, int]:

@@ -13,23 +13,20 @@ from pathlib import Path
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.plan import (
     Application,
-    Endpoint,
     Experiment,
     PlannedFault,
     Stream,
-    StreamQos,
     Trial,
     service_cpus,
     share_cpus,
 )
-from middlemark.plan.patterns import publisher_seed
-from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Delivery, OptionValue, Scheduling
+from middlemark.suite import Delivery, OptionValue, Scheduling
 from middlemark.testbed.hosts.host import Host
 from middlemark.worker import contract
 from middlemark.worker.available import TrialWorkers, Worker
 from middlemark.worker.contract import ApplicationSpec, Placement, Rendezvous, ServiceAddress, ServiceSpec
 from middlemark.worker.description import CONTRACT_VERSION, counts_by_stream, needed_services, resolved_delivery
-from middlemark.worker.streams import Topic, endpoint_of, node_spec, pattern_spec, topics
+from middlemark.worker.streams import endpoint_specs, node_specs, qos_spec, stream_specs
 
 
 @dataclass(frozen=True)
@@ -154,7 +151,7 @@ def _service_spec(
     host_name = service.host
     host = environment.hosts[host_name]
     experiment = trial.experiment
-    requested = [_qos_spec(stream.qos) for stream in experiment.streams]
+    requested = [qos_spec(stream.qos) for stream in experiment.streams]
     return ServiceSpec(
         contract_version=CONTRACT_VERSION,
         service=service.service,
@@ -196,8 +193,8 @@ def _application_spec(
         options=_options(experiment, worker),
         delivery=resolved_delivery(worker.description, experiment.profile, _DELIVERIES.get(experiment.delivery)),
         streams=common.streams[application.host],
-        endpoints=[_endpoint(experiment, endpoint) for endpoint in application.endpoints],
-        nodes=_node_specs(trial, application) or None,
+        endpoints=endpoint_specs(experiment.streams, application),
+        nodes=node_specs(experiment.nodes, application, trial.seed) or None,
         clock_offset_ns=environment.clock_offset_ns(host.name),
         verify=experiment.verify,
         recording=contract.Recording(
@@ -208,12 +205,6 @@ def _application_spec(
         ),
         placement=Placement(cpus=list(cpus), scheduling=_scheduling(trial), spin_ns=experiment.conditions.spin_ns),
     )
-
-
-def _endpoint(experiment: Experiment, endpoint: Endpoint) -> contract.Endpoint:
-    stream = next(stream for stream in experiment.streams if stream.name == endpoint.stream)
-    name, index = endpoint_of(stream, endpoint.index)
-    return contract.Endpoint(stream=name, role=endpoint.role.value, index=index)
 
 
 def _rendezvous(environment: TrialEnvironment) -> Rendezvous:
@@ -238,12 +229,6 @@ def _samples(trial: Trial) -> int:
     return experiment.samples if experiment.search is None else max(experiment.samples, experiment.most_messages())
 
 
-def _node_specs(trial: Trial, application: Application) -> list[contract.NodeSpec]:
-    """None for an application without nodes, which older workers know no word for."""
-    nodes = enumerate(trial.experiment.nodes)
-    return [node_spec(node, number, trial.seed) for number, node in nodes if node.application == application.name]
-
-
 def _scheduling(trial: Trial) -> contract.OtherScheduling | contract.FifoScheduling:
     conditions = trial.experiment.conditions
     if conditions.scheduling is Scheduling.FIFO and conditions.priority is not None:
@@ -256,8 +241,7 @@ def _stream_specs(trial: Trial, environment: TrialEnvironment, viewer: Host) -> 
     host_of = {application.name: environment.hosts[application.host] for application in trial.experiment.applications}
     address_of = {name: host.address_for(viewer) or host.address for name, host in host_of.items()}
     told = _told_messages(trial.experiment, environment.workers)
-    of_all = topics(trial.experiment.streams)
-    return [_stream_spec(topic, trial.seed, address_of, told.get(topic.stream.name)) for topic in of_all]
+    return stream_specs(trial.experiment.streams, trial.seed, address_of, told)
 
 
 def _told_messages(experiment: Experiment, workers: TrialWorkers) -> dict[str, int]:
@@ -266,27 +250,6 @@ def _told_messages(experiment: Experiment, workers: TrialWorkers) -> dict[str, i
     messages = {stream.name: stream.most_messages(experiment.windows.window_ns) for stream in experiment.streams}
     counted = all(counts_by_stream(worker.description) for worker in workers.distinct)
     return {name: few for name, few in messages.items() if few < most} if counted else {}
-
-
-def _stream_spec(topic: Topic, seed: int, address_of: Mapping[str, str], messages: int | None) -> contract.StreamSpec:
-    stream = topic.stream
-    return contract.StreamSpec(
-        name=topic.name,
-        size_bytes=stream.size_bytes,
-        pattern=pattern_spec(stream.pattern, publisher_seed(seed, topic.number or 0)),
-        payload=None if stream.payload is None else contract.PayloadSpec(**stream.payload.model_dump(mode="json")),
-        recorded=None if stream.recorded is None else contract.Recorded(**stream.recorded.model_dump(mode="json")),
-        messages=messages,
-        qos=_qos_spec(stream.qos),
-        publishers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in topic.publishers],
-        subscribers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in topic.subscribers],
-    )
-
-
-def _qos_spec(qos: StreamQos) -> contract.Qos:
-    """A plan from before patience and queue were asked for has the defaults."""
-    queue = {"patience_ns": DEFAULT_PATIENCE_NS, "queue_bytes": DEFAULT_QUEUE_BYTES}
-    return contract.Qos.model_validate(queue | qos.model_dump(mode="json", exclude_none=True) | {"level": qos.level})
 
 
 def _largest_message(stream: Stream) -> int:
