@@ -14,7 +14,7 @@ use crate::limits::{FRAGMENT_BYTES, SMALLEST_FRAGMENT_BYTES};
 /// The crate's version; the library has no call that reports it.
 const VERSION: &str = "0.16.0";
 
-/// What came each time it was tried, in fragments of 65000 B.
+/// What came each time it was tried, in fragments of 65000 B and with a receive buffer of 4 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 4 << 20;
 
 /// `MAX_DATAGRAM_SIZE` less room for the headers: the largest that `set_fragment_size` says it takes.

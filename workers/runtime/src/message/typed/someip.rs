@@ -1,8 +1,9 @@
 //! SOME/IP's own serialisation, as AUTOSAR's `PRS_SOMEIPProtocol` has it for structures without tags.
 //!
 //! Numbers are big-endian and not aligned, a string or an array begins with its length in bytes as 32 bits; strings are
-//! UTF-8 with a byte order mark and a terminator. It is written out here for three types, as the crate that knows these
-//! rules, `rsomeip-bytes`, asks for a newer compiler than this workspace does.
+//! UTF-8 with a byte order mark and a terminator. It is own code, as no crate saves any of it: `rsomeip-bytes` 0.2 derives
+//! nothing, so that each field would be written out here all the same, and asks for Rust 1.85.1, and
+//! `veecle-os-data-support-someip` 0.1 for 1.89.
 
 use bytes::{Buf, BufMut};
 
