@@ -131,7 +131,7 @@ pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Re
     }
     if Transport::of(options) == Transport::LargeData {
         return refuse(format!(
-            "discovery '{discovery}' needs ports that are known beforehand: LARGE_DATA announces participants by multicast, and listens on TCP ports that the system chooses; allowed: multicast"
+            "discovery '{discovery}' needs ports that are known beforehand: LARGE_DATA announces participants by multicast, and listens on TCP ports that the system chooses; allowed: multicast, or transport default or udp"
         ));
     }
     if discovery == "server" && servers(&spec.services).next().is_none() {

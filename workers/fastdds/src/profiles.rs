@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{Axis, Profile};
 
+use crate::shim;
+
 pub(crate) fn profiles() -> BTreeMap<String, Profile> {
     let default = Profile::new(
         "As shipped: 65500 B messages, a 512 KiB segment, the system's socket buffers, heartbeats every 3 s.",
@@ -12,6 +14,19 @@ pub(crate) fn profiles() -> BTreeMap<String, Profile> {
 }
 
 fn tuned() -> Profile {
+    let everywhere = of_any_version();
+    if !shim::has_large_data() {
+        return everywhere;
+    }
+    everywhere.sets(
+        Axis::Other,
+        [("transport", "large_data".into())],
+        "Fast DDS's documentation, \"Troubleshooting\": advisable \"within lossy network conditions\"; \"TCP Transport\": designed \
+         for \"large data samples over lossy networks\"",
+    )
+}
+
+fn of_any_version() -> Profile {
     Profile::new("As the chapters on large data rates and on zero copy of Fast DDS's documentation advise.")
         .leaves(
             Axis::WakeUp,
