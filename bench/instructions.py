@@ -25,7 +25,8 @@ PIECES = {
     "publishing 64 B: body, header, stamps, record": (OURS, "publish"),
     "a round trip of 64 B: both ends of a ping-pong": (OURS, "round_trip"),
     "iceoryx2 alone: 64 B sent and taken": (ICEORYX2, "polling"),
-    "iceoryx2 alone: the same with an event": (ICEORYX2, "own_thread"),
+    "iceoryx2 alone: the same, written and read": (ICEORYX2, "written"),
+    "iceoryx2 alone: 64 B sent and taken with an event": (ICEORYX2, "own_thread"),
 }
 MESSAGES = 20_000
 MEMORY = "/dev/shm"  # noqa: S108 - the folders within it are tempfile's

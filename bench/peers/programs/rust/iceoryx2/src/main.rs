@@ -2,7 +2,7 @@
 //!
 //! `polling` is the first: a loan is sent as it is, and the receiver looks again and again. `own_thread` adds the second's
 //! notification to each message and waits for it, as iceoryx2's example of event-based communication pairs them. Told so, it
-//! writes each message into its loan and copies it out again, which neither benchmark does. With a delivery and a number it
+//! writes each message into its loan and copies it out again, which neither benchmark does. With a word and a number it
 //! sends and takes so many messages by itself (`counted`).
 
 mod counted;
@@ -27,8 +27,8 @@ type Service = ipc::Service;
 const LOOKS: u32 = (1 << 16) - 1;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    if let [delivery, messages] = &env::args().skip(1).collect::<Vec<_>>()[..] {
-        return counted::in_turn(delivery == "own_thread", messages.parse()?);
+    if let [how, messages] = &env::args().skip(1).collect::<Vec<_>>()[..] {
+        return counted::in_turn(how, messages.parse()?);
     }
     let task = Task::told();
     let config = configuration(&task.folder)?;
