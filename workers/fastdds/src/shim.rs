@@ -11,7 +11,7 @@ pub(crate) fn is_version_3() -> bool {
     env!("MIDDLEMARK_FASTDDS_LIBRARY") == "fastdds"
 }
 
-/// Whether that library has the built-in transports LARGE_DATA.
+/// Whether that library has the built-in transports `LARGE_DATA`.
 pub(crate) fn has_large_data() -> bool {
     env!("MIDDLEMARK_FASTDDS_LARGE_DATA") == "true"
 }

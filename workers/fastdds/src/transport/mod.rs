@@ -26,7 +26,7 @@ pub(crate) enum Transport {
     Udp,
     SharedMemory,
     DataSharing,
-    /// LARGE_DATA: shared memory on one host, TCP between hosts; UDP is there to announce participants, by multicast alone.
+    /// `LARGE_DATA`: shared memory on one host, TCP between hosts; UDP is there to announce participants, by multicast alone.
     LargeData,
 }
 
