@@ -9,8 +9,8 @@ python="${PYTHON:-python3}"
   need "Python 3.11 or newer is needed ($python is $("$python" --version 2>&1 || echo missing))" "sudo apt-get install python3 python3-venv"
 rust="$(cargo --version 2>/dev/null | cut -d' ' -f2)"
 if [ -z "$rust" ]; then
-  need "Rust 1.85 or newer is needed (there is no cargo)" "see rustup.rs, or: sudo apt-get install rustup && rustup default stable"
-elif [ "$(printf '%s\n' 1.85 "$rust" | sort -V | head -n1)" != 1.85 ]; then
-  need "Rust 1.85 or newer is needed (cargo is $rust)" "rustup update stable"
+  need "Rust 1.89 or newer is needed (there is no cargo)" "see rustup.rs, or: sudo apt-get install rustup && rustup default stable"
+elif [ "$(printf '%s\n' 1.89 "$rust" | sort -V | head -n1)" != 1.89 ]; then
+  need "Rust 1.89 or newer is needed (cargo is $rust)" "rustup update stable"
 fi
 exit $status

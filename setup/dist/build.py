@@ -20,7 +20,7 @@ from typing import Any
 from components import declared
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.worker.executables import ALTERNATIVES, BUILD_RECORD, needed_c_library, needed_libraries
+from middlemark.worker.executables import ALTERNATIVES, BUILD_RECORD, PREFIX, needed_c_library, needed_libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
@@ -58,6 +58,8 @@ class Program:
 def main() -> int:
     shutil.rmtree(STAGE, ignore_errors=True)
     programs = list(built_programs())
+    if not any(program.path.name.startswith(PREFIX) for program in programs):
+        raise EnvironmentNotReady("no worker is built, and a wheel without any measures nothing", remedy="make workers")
     stage_front()
     stage_programs(programs)
     stage_manual()

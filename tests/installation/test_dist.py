@@ -11,6 +11,7 @@ from pathlib import Path
 import build as dist
 import pytest
 
+from middlemark.errors import EnvironmentNotReady
 from middlemark.worker.executables import needed_c_library
 
 ENTRY = {"worker": "toy", "package": "middlemark-worker-toy", "status": "built", "reason": None, "seconds": 1.0}
@@ -45,6 +46,16 @@ def library_of_python() -> Path:
     import _json  # noqa: PLC0415 - any library will do
 
     return Path(_json.__file__)
+
+
+def test_observers_alone_make_no_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_out = ENTRY | {"status": "left_out", "reason": "no toys"}
+    observer = ENTRY | {"worker": "watch", "package": "middlemark-watch"}
+    (tmp_path / "middlemark-workers.json").write_text(json.dumps({"workers": [left_out, observer]}))
+    monkeypatch.setattr(dist, "BUILT", tmp_path)
+    monkeypatch.setattr(dist, "STAGE", tmp_path / "stage")
+    with pytest.raises(EnvironmentNotReady, match="no worker is built"):
+        dist.main()
 
 
 def test_the_wheel_has_the_programs_as_they_are_run(wheel: Path, tmp_path: Path) -> None:
