@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from components import declared
-
 from middlemark.errors import EnvironmentNotReady
 from middlemark.worker.executables import ALTERNATIVES, BUILD_RECORD, PREFIX, needed_c_library, needed_libraries
 
@@ -81,7 +80,15 @@ def built_programs() -> Iterator[Program]:
 
 def stage_front() -> None:
     """What is under version control, so that no left-over of a test gets in."""
-    wanted = ["src", "pyproject.toml", "README.md", "LICENSE", "setup/requirements/run.in", "setup/requirements/fleet.in", "setup/requirements/store.in"]
+    wanted = [
+        "src",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "setup/requirements/run.in",
+        "setup/requirements/fleet.in",
+        "setup/requirements/store.in",
+    ]
     listed = subprocess.run(["git", "ls-files", "-z", *wanted], cwd=ROOT, check=True, capture_output=True, text=True)
     for name in filter(None, listed.stdout.split("\0")):
         copy = STAGE / name
