@@ -11,6 +11,7 @@ from middlemark.plan import NoCommunication, NotApplicable
 from middlemark.plan.trial import MissingPath
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.output.html import render
+from middlemark.report.output.markup import marked
 from middlemark.report.output.terminal import print_summary
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Delivery
@@ -146,8 +147,15 @@ def test_terminal_and_page_say_the_same(tmp_path: Path) -> None:
     printed, page = console.export_text(), render(findings)
     for words in (said.headline, *said.sentences, reasons(said)["late"]):
         assert words in printed
-        assert words.replace("'", "&#39;") in page or words in page
+        assert words in page or marked(words) in page
     assert page.count("<caption>Those that meet all requirements") == 1
+
+
+def test_what_would_decide_more_is_set_as_it_is_typed(tmp_path: Path) -> None:
+    few = AMR.replace("trials: 6", "trials: 1")
+    page = render(analyse(build_demand_run(tmp_path, few, {"one": Behaviour()})))
+    assert "a longer <code>window</code> in the" in page
+    assert "more trials (<code>--trials</code>)" in page
 
 
 def test_a_suite_has_no_recommendation(tmp_path: Path) -> None:
