@@ -251,14 +251,17 @@ def test_a_datagram_on_the_wire_is_its_payload_and_three_headers(campaign: Campa
     assert sender.sent_packets == pytest.approx(150, abs=15)
 
 
+SILENT = {("fastdds", "dustdds")}
+"""Publishers of which these subscribers have nothing."""
+
+
 def pairs() -> list[object]:
     """Every two implementations of DDS that are built, on one host and on several."""
     ended = "Fast DDS 2.9.1 is ended by an assertion of its own where several readers announce one multicast address"
     silent = "RustDDS 0.15.1 announces a port for its writers that Fast DDS may have if both start at once on a host"
     lease = "Dust DDS 0.16.0 reads the infinite lease that Fast DDS states as a finite one"
     skip = {
-        ("fastdds", "dustdds", "C1-1"): pytest.mark.skip(reason=lease),
-        ("fastdds", "dustdds", "D2-2"): pytest.mark.skip(reason=lease),
+        **{(*pair, topology): pytest.mark.skip(reason=lease) for pair in SILENT for topology in ("C1-1", "D2-2")},
         ("fastdds", "rustdds", "D2-2"): pytest.mark.skip(reason=ended),
         ("rustdds", "fastdds", "C1-1"): pytest.mark.skip(reason=silent),
     }
@@ -270,12 +273,13 @@ def pairs() -> list[object]:
 def test_implementations_of_dds_understand_each_other(
     campaign: Campaign, publishers: str, subscribers: str, topology: str
 ) -> None:
+    ask = "{workload: ask, pattern: request_response, size: 64 B, rate: 50 Hz}"
+    workloads = ["imu"] if (subscribers, publishers) in SILENT else ["imu", ask]  # a response is a message back
     records = campaign(
         f"middlewares: {{publishers: {publishers}, subscribers: {subscribers}}}\ntopologies: {topology}\nverify: true\n"
-        "delivery: own_thread\nqos: {reliability: reliable}\n"
-        "workloads: [imu, {workload: ask, pattern: request_response, size: 64 B, rate: 50 Hz}]"
+        f"delivery: own_thread\nqos: {{reliability: reliable}}\nworkloads: [{', '.join(workloads)}]"
     )
-    assert [record.outcome for record in records] == [Valid(), Valid()]
+    assert [record.outcome for record in records] == [Valid()] * len(workloads)
     assert all(map(is_complete, records))
 
 
