@@ -2,7 +2,7 @@
 
 import pytest
 
-from middlemark.campaign.names import check_claims
+from middlemark.campaign.checks.names import check_claims
 from middlemark.errors import EnvironmentNotReady, SuiteError
 from middlemark.plan import expand
 from middlemark.suite import LoadedSuite, parse_suite

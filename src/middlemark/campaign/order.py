@@ -1,7 +1,7 @@
 """A suite or a demand, planned with the workers that run it.
 
-It reads the workers' descriptions, leaves out with the reason what is not installed, has `names` check the suite and
-`plan` expand it. Nothing is run or written yet.
+It reads the workers' descriptions, leaves out with the reason what is not installed, has `checks.names` check the suite
+and `plan` expand it. Nothing is run or written yet.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from middlemark.campaign.names import check_claims, check_demand, check_settings
+from middlemark.campaign.checks.names import check_claims, check_demand, check_settings
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan import Trial, expand, experiments_of, on_both_sides, only, order_trials, watched
 from middlemark.results.manifest import TAG

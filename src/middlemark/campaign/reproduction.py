@@ -1,30 +1,22 @@
 """A paper's suites, planned with the workers that there are here, and run one after another into one folder.
 
-A suite of which nothing is installed is not run, with the reason. What workers refuse is asked before any trial is run:
-a worker judges a spec before it initialises its middleware, so that its answer costs a process and no network. Each
-suite is a campaign as any other; `analysis.decisions.paper_findings` says what they found.
+A suite of which nothing is installed is not run, with the reason. Each suite is a campaign as any other; what workers
+refuse of it `checks.refusals` asks, and `analysis.decisions.paper_findings` says what they found.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from middlemark.analysis.experiment.refused import Refused, refused_once
 from middlemark.campaign.campaign import resume_run, run_new
+from middlemark.campaign.checks.refusals import refusals
 from middlemark.campaign.order import Order, left_out_of, order_suite
-from middlemark.campaign.trial.environment import TrialEnvironment
-from middlemark.campaign.trial.spec import process_specs
 from middlemark.errors import EnvironmentUnusable, Interrupted, UsageError
-from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.plan import Experiment, NotApplicable, Trial, campaign_duration_ns
 from middlemark.results.manifest import Reproduction
 from middlemark.results.progress import Event, Observer, TrialFinished
@@ -33,72 +25,7 @@ from middlemark.suite import DeploymentKind, Inventory, Observation, suite_on_ma
 from middlemark.suite.papers import Extent, LoadedPaper
 from middlemark.testbed import capabilities, observers
 from middlemark.testbed.hosts import container
-from middlemark.testbed.hosts.host import ALONE, Attachment, Host, LocalHost
-from middlemark.testbed.processes.slot import FIRST_PORT, MOST_PORTS, Slot
-from middlemark.testbed.testbed import Testbed
-from middlemark.worker.available import TrialWorkers, Worker, available_workers
-from middlemark.worker.contract import ApplicationRefused
-
-WITHIN_S = 20.0
-"""Memory is reserved before a spec counts as accepted."""
-_SLOT = Slot(domain=1, first_port=FIRST_PORT, ports=MOST_PORTS, name="mmplanned", token=0)
-_NETWORK = "198.18.{}.{}"
-"""Addresses that are nobody's: RFC 2544 keeps them for benchmarks."""
-_HOSTS_OF_A_NETWORK = 250
-
-
-def refusals(trials: Iterable[Trial], workers: Mapping[str, Worker]) -> dict[str, NotApplicable]:
-    """By experiment: why its worker refuses it. One that is accepted, or of which nothing is learned, is not there."""
-    answers: dict[tuple[Path, str], NotApplicable | None] = {}
-    refused = {}
-    first = {trial.experiment.id: trial for trial in reversed(tuple(trials))}
-    with tempfile.TemporaryDirectory(prefix="middlemark-") as folder:
-        for experiment_id, trial in first.items():
-            question = _question(trial, workers, Path(folder))
-            if question not in answers:
-                answers[question] = _answer(*question)
-            if reason := answers[question]:
-                refused[experiment_id] = reason
-    return refused
-
-
-def _question(trial: Trial, workers: Mapping[str, Worker], folder: Path) -> tuple[Path, str]:
-    """The worker's file and the spec of the trial's first application, which has all streams in it."""
-    experiment = trial.experiment
-    hosts = _hosts(experiment)
-    environment = TrialEnvironment(
-        TrialWorkers.of_experiment(experiment, workers),
-        _SLOT,
-        hosts,
-        folder,
-        tuple(sorted(os.sched_getaffinity(0))),
-        Testbed(hosts),
-    )
-    specs = process_specs(trial.model_copy(update={"seed": 0}), environment)
-    name, spec = next(iter(specs.applications.items()))
-    return specs.worker_of[name], spec.model_dump_json(exclude_none=True)
-
-
-def _hosts(experiment: Experiment) -> dict[str, Host]:
-    attachments: dict[str, list[Attachment]] = {host.name: [] for host in experiment.hosts}
-    numbers = count()
-    for network in experiment.networks:
-        for host in network.hosts:
-            address = _NETWORK.format(*divmod(next(numbers), _HOSTS_OF_A_NETWORK))
-            attachments[host].append(Attachment(network.name, address, ALONE.interface))
-    return {name: LocalHost(name, attachments=tuple(of_host) or (ALONE,)) for name, of_host in attachments.items()}
-
-
-def _answer(worker: Path, spec: str) -> NotApplicable | None:
-    try:
-        output = answer_of([worker, "application"], within_s=WITHIN_S, data=spec.encode() + b"\n").output
-    except NoAnswer:
-        return None
-    try:
-        event = ApplicationRefused.model_validate_json(output.partition(b"\n")[0])
-    except ValidationError:  # it is another event: the spec is accepted
-        return None
-    return NotApplicable(capability=event.capability, reason=event.reason)
+from middlemark.worker.available import available_workers
 
 
 @dataclass(frozen=True)

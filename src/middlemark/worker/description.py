@@ -93,17 +93,6 @@ def lacking_security(description: Description, level: str) -> str:
     return reasons[0] if reasons else "its worker says of no way to it"
 
 
-def lacking_serialisation(description: Description, stream: Stream) -> str:
-    """Why the worker can't carry a stream's messages as what they are requested to be; empty where it can."""
-    if stream.payload is None:
-        return ""
-    has = description.capabilities.serialisations or []
-    if not has:
-        return f"it has no serialisation for {stream.payload.kind}, only octets"
-    requested = stream.payload.serialisation
-    return "" if requested in {None, *has} else f"it has no {requested}, only {', '.join(has)}"
-
-
 def counts_by_stream(description: Description) -> bool:
     """Whether the worker takes the messages of each stream: who doesn't say what takes a port is older than that."""
     return description.ports != "endpoints"

@@ -149,10 +149,14 @@ def test_a_dry_run_says_what_is_not_installed() -> None:
     assert "toydds is left out: not installed" in done.stdout
 
 
-def test_a_dry_run_says_what_a_worker_can_not_serialise() -> None:
-    done = middlemark("run", suite(suite_text().replace("size: 100 B", "size: 1 kB, payload: image")), "--dry-run")
-    said = "fake can't: it has no serialisation for image, only octets; its trials will be not_applicable"
-    assert said in done.stdout
+def test_a_dry_run_says_what_a_worker_refuses_and_counts_no_time_for_it() -> None:
+    refused = "workload: imu, rate: 200 Hz}, {workload: flood, pattern: unthrottled, messages: 1000"
+    done = middlemark("run", suite(suite_text().replace("workload: imu, rate: 200 Hz", refused)), "--dry-run")
+    assert "not applicable: fake, 1 experiment: unthrottled: only periodic streams" in done.stdout
+    accepted = middlemark("run", suite(suite_text()), "--dry-run")
+    one, other = (" ".join(said.stdout.split()) for said in (done, accepted))
+    assert "= 2 trials, 1 of them not applicable, in 1 block, about 0 min 01 s" in one
+    assert "= 1 trial in 1 block, about 0 min 01 s" in other
 
 
 def test_a_dry_run_starts_and_writes_nothing() -> None:

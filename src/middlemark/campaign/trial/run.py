@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from middlemark.analysis.experiment.findings import MeasuredTrial
 from middlemark.analysis.metrics.accounting import AccountingError
 from middlemark.analysis.metrics.stored import measure, stored_form
+from middlemark.campaign.checks.possible import check_possible, check_targets
 from middlemark.campaign.observers.observer import ObserverKind, TrialObserver
 from middlemark.campaign.observers.processes import KernelPathObserver, ResourceObserver
 from middlemark.campaign.observers.traffic import CaptureObserver, WireObserver
@@ -24,18 +25,17 @@ from middlemark.campaign.trial.environment import (
     under_load,
 )
 from middlemark.campaign.trial.events import TrialOver
-from middlemark.campaign.trial.faults import check_pauses
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.campaign.trial.record import FinishedTrial
-from middlemark.campaign.trial.security import check_security, secured, stored_specs
+from middlemark.campaign.trial.security import secured, stored_specs
 from middlemark.campaign.trial.spec import process_specs
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, StoreError
-from middlemark.plan import Experiment, Failed, NotApplicable, Outcome, Trial
+from middlemark.plan import Failed, NotApplicable, Outcome, Trial
 from middlemark.results.files import writing
 from middlemark.results.record import TrialRecord, is_valid
 from middlemark.results.trial_folder import TrialFolder
-from middlemark.suite import DeploymentKind, Disturbance, Observation, Security
+from middlemark.suite import Disturbance, Observation
 from middlemark.testbed.processes.ledger import Ledger
 
 Reached = Callable[[str, float | None], None]
@@ -71,15 +71,11 @@ async def run_trial(
 def _prepared(trial: Trial, resources: CampaignResources, folder: TrialFolder, stack: ExitStack) -> Lifecycle:
     """All that the trial needs before its first process starts; over where this machine or the trial lacks it."""
     workers = resources.workers_of(trial.experiment)
-    _check_pair(trial.experiment)
-    for worker in workers.distinct:
-        check_security(trial, worker.description)
-    check_pauses(trial.experiment, workers)
+    check_possible(trial, workers)
     with _not_applicable_where_lacking():
         environment = enter_prepared(trial, resources, stack)
     specs = process_specs(trial, environment)
-    if absent := specs.absent_targets():
-        raise TrialOver(NotApplicable(capability="faults", reason=f"this trial has no {absent}"))
+    check_targets(specs)
     specs = secured(trial, specs, environment)
     folder.write_specs(stored_specs(specs))
     processes = TrialProcesses(specs, environment, folder.logs_path, resources.ledger)
@@ -95,19 +91,6 @@ def _not_applicable_where_lacking() -> Iterator[None]:
     except EnvironmentNotReady as lacking:
         reason = "; ".join(str(lacking).splitlines())
         raise TrialOver(NotApplicable(capability="testbed", reason=reason)) from lacking
-
-
-def _check_pair(experiment: Experiment) -> None:
-    """Over where two middlewares can't be this trial's applications together."""
-    if experiment.pair is None:
-        return
-    conditions, reason = experiment.conditions, experiment.pair.why_not(experiment.applications)
-    if conditions.security is not Security.NONE:
-        reason = "the credentials of a trial are made by one worker for its own applications"
-    elif conditions.deployment.deployment is not DeploymentKind.BARE_METAL:
-        reason = "a container holds one worker with the libraries that it needs"
-    if reason:
-        raise TrialOver(NotApplicable(capability="pair", reason=reason))
 
 
 async def _execute_and_collect(

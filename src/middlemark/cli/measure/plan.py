@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from rich.text import Text
 
     from middlemark.campaign.order import Order
-    from middlemark.plan import Experiment, Trial
+    from middlemark.plan import Experiment, NotApplicable, Trial
     from middlemark.report.elements.plain_text import Screen
 
 MOST_STREAMS_SHOWN = 12
@@ -28,10 +28,12 @@ def show_plan(order: "Order", as_json: bool) -> None:
     if as_json:
         say(json.dumps([trial.model_dump(mode="json") for trial in order.trials], indent=2))
         return
+    from middlemark.campaign.checks.refusals import refusals
     from middlemark.report.elements.plain_text import Screen
 
-    print_plan(order.trials, Screen())
-    for line in (*left_out_words(order), *_not_applicable(order), *_left_to_results(order)):
+    refused = refusals(order.trials, order.workers)
+    print_plan(order.trials, Screen(), refused)
+    for line in (*left_out_words(order), *_refused_words(order, refused), *_left_to_results(order)):
         say(line)
 
 
@@ -40,18 +42,13 @@ def left_out_words(order: "Order") -> list[str]:
     return [f"{middleware} is left out: {reason}" for middleware, reason in order.left_out.items()]
 
 
-def _not_applicable(order: "Order") -> list[str]:
-    """Which experiments will have no trial, as a worker has no serialisation for what they send."""
-    from middlemark.worker.description import lacking_serialisation
+def _refused_words(order: "Order", refused: "Mapping[str, NotApplicable]") -> list[str]:
+    """Which experiments will have no trial, each reason once."""
+    from middlemark.analysis.experiment.refused import refused_once
 
-    lacking = {
-        f"{name} can't: {reason}; its trials will be not_applicable": None
-        for trial in order.trials
-        for stream in trial.experiment.streams
-        for name in trial.experiment.middlewares
-        if (reason := lacking_serialisation(order.workers[name].description, stream))
-    }
-    return list(lacking)
+    experiments = {trial.experiment.id: trial.experiment for trial in order.trials}
+    reasons = refused_once((experiments[id_], reason.reason) for id_, reason in refused.items())
+    return [f"not applicable: {reason}" for reason in reasons]
 
 
 def _left_to_results(order: "Order") -> list[str]:
@@ -66,8 +63,8 @@ def _left_to_results(order: "Order") -> list[str]:
     return narrow + ([f"then each search continues, with at most {max(of_searches)} trials"] if of_searches else [])
 
 
-def print_plan(trials: "Sequence[Trial]", console: "Screen") -> None:
-    """Print the plan as a table, one row an experiment."""
+def print_plan(trials: "Sequence[Trial]", console: "Screen", refused: "Collection[str]" = ()) -> None:
+    """Print the plan as a table, one row an experiment; those that are refused take no time."""
     from rich import box
     from rich.table import Table
 
@@ -92,7 +89,7 @@ def print_plan(trials: "Sequence[Trial]", console: "Screen") -> None:
     console.print(table)
     _print_graphs(experiments, console)
     console.print(_shared(experiments[0], varying))
-    console.print(_total(experiments, trials))
+    console.print(_total(experiments, trials, refused))
 
 
 def _print_graphs(experiments: "Sequence[Experiment]", console: "Screen") -> None:
@@ -130,15 +127,17 @@ def _shared(experiment: "Experiment", varying: "Sequence[str]") -> "Text":
     return Text(f"all of them: {', '.join(f'{name} {value}' for name, value in shared.items())}", style="dim")
 
 
-def _total(experiments: "Sequence[Experiment]", trials: "Sequence[Trial]") -> str:
+def _total(experiments: "Sequence[Experiment]", trials: "Sequence[Trial]", refused: "Collection[str]") -> str:
     from middlemark.plan import campaign_duration_ns
     from middlemark.suite.yaml.quantity import plural
 
-    minutes, seconds = divmod(round(campaign_duration_ns(trials) / 1e9), 60)
+    measured = [trial for trial in trials if trial.experiment.id not in refused]
+    minutes, seconds = divmod(round(campaign_duration_ns(measured) / 1e9), 60)
     blocks = trials[-1].block
     observed = sum(trial.observation is not None for trial in trials) // len(experiments)
     trials_of_one = f"({blocks} unobserved + {observed} observed) trials" if observed else plural(blocks, "trial")
+    without = f", {len(trials) - len(measured)} of them not applicable," if refused else ""
     return (
         f"{plural(len(experiments), 'experiment')} × {trials_of_one} = "
-        f"{plural(len(trials), 'trial')} in {plural(blocks, 'block')}, about {minutes} min {seconds:02} s"
+        f"{plural(len(trials), 'trial')}{without} in {plural(blocks, 'block')}, about {minutes} min {seconds:02} s"
     )

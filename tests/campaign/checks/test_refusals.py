@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.campaign.reproduction import refusals
+from middlemark.campaign.checks.refusals import refusals
 from middlemark.plan import Trial, plan_trials
 from middlemark.suite import parse_suite
 from middlemark.worker.available import available_workers
@@ -45,7 +45,7 @@ def test_each_experiment_that_its_worker_refuses_has_the_workers_reason() -> Non
 
 def test_specs_that_are_alike_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    module = "middlemark.campaign.reproduction"
+    module = "middlemark.campaign.checks.refusals"
     monkeypatch.setattr(f"{module}._answer", lambda _worker, spec: asked.append(spec))
     assert refusals(trials(), available_workers()[0]) == {}
     assert len(asked) == len(set(asked)) == 2 * 2  # workloads and topologies; no worker knows of a CPU load
