@@ -11,7 +11,7 @@ STAMPS := $(CARGO_TARGET_DIR)/stamps
 SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -path '*/tests/*' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help quick setup test-setup workers models test check check-python check-rust check-cpp check-schemas check-supply check-docs test-python test-rust test-guest fuzz soak soak-fleet \
+.PHONY: help quick setup test-setup workers test check check-python check-rust check-cpp check-schemas check-supply check-docs test-python test-rust test-guest fuzz soak soak-fleet \
 	sanitize conformance conformance-debian13 format schemas papers requirements sbom docs dist test-dist dist-arm64 bench bench-peers bench-analysis bench-fleet clean
 
 help: ## this list
@@ -29,7 +29,7 @@ setup: ## Debian packages, Python environment, workers
 
 # What tests need beside it, while the compiler or the network is waited for.
 test-setup:
-	@$(MAKE) --silent --no-print-directory --jobs=4 $(STEPS:%=$(STAMPS)/%) $(STAMPS)/test-packages $(STAMPS)/sbom-python models
+	@$(MAKE) --silent --no-print-directory --jobs=4 $(STEPS:%=$(STAMPS)/%) $(STAMPS)/test-packages $(STAMPS)/sbom-python
 
 workers: $(STAMPS)/workers ## build the workers
 
@@ -62,16 +62,9 @@ $(STAMPS)/workers: $(SOURCES) setup/workers.py $(wildcard setup/supply/*.py) | $
 
 test: test-setup check test-rust conformance test-python ## set up, then all checks and tests
 
-# What threads share without waiting for each other, run by loom in every order. All is built with its flag, in a target
-# folder of its own.
-MODELS := RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)/loom cargo test --locked --quiet -p middlemark-runtime -p middlemark-ring --lib
-
-models: | $(STAMPS)/toolchains
-	@env -u MAKEFLAGS -u MFLAGS $(MODELS) --no-run
-
-test-rust: setup ## unit tests of the contract, the runtime and the workers
+test-rust: setup ## unit tests of the contract, the runtime and the workers, and models of what threads share
 	cargo test --release --locked --quiet -p middlemark-contract -p middlemark-runtime --features middlemark-runtime/harness
-	$(MODELS) models
+	cargo test --release --locked --quiet -p middlemark-runtime -p middlemark-ring --features middlemark-runtime/loom,middlemark-ring/loom --lib models
 	$(PYTHON) setup/workers.py test
 
 conformance: setup ## the suite that every worker must pass, after what a killed run has left was removed

@@ -2,14 +2,14 @@
 //!
 //! Words may lie in memory shared between processes; why anyone waits is `position`'s business.
 
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 use std::{sync::atomic::AtomicU32, time::Duration};
 
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub(crate) use modelled::{wait, wake_all};
 
 /// Sleeps while `word` is `value`, at most for `timeout`; may return earlier for no reason.
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 pub(crate) fn wait(word: &AtomicU32, value: u32, timeout: Option<Duration>) {
     let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: timeout.as_secs() as libc::time_t,
@@ -24,7 +24,7 @@ pub(crate) fn wait(word: &AtomicU32, value: u32, timeout: Option<Duration>) {
 
 /// Wakes all who sleep on `word`, in any process.
 #[cold]
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 pub(crate) fn wake_all(word: &AtomicU32) {
     // SAFETY: the kernel only takes the address.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
@@ -32,7 +32,7 @@ pub(crate) fn wake_all(word: &AtomicU32) {
 
 /// As the kernel does it: it compares and goes to sleep under a lock that who wakes takes too. No time passes in a model,
 /// so that a wake-up that is lost is a wait without end, which loom reports.
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 mod modelled {
     use std::time::Duration;
 

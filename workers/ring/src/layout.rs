@@ -112,7 +112,7 @@ fn stride_bytes(message_bytes: usize) -> usize {
     message_bytes.next_multiple_of(LINE_BYTES)
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
 

@@ -14,22 +14,22 @@
 
 mod futex;
 mod layout;
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 mod models;
 mod position;
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 mod presence;
 mod reader;
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 mod segment;
 mod sync;
 mod writer;
 
 pub use layout::Layout;
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 use models::segment;
 pub use reader::{Reader, Waker};
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 pub use segment::FOLDER;
 pub use segment::Segment;
 pub use writer::{Full, WhenFull, Writer};

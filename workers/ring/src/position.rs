@@ -26,7 +26,7 @@ impl Count {
     }
 
     /// Anything that another process may have left there.
-    #[cfg(all(test, not(loom)))]
+    #[cfg(all(test, not(feature = "loom")))]
     pub(crate) fn at(count: u32) -> Count {
         Count(count & (u32::MAX >> 1))
     }
@@ -85,7 +85,7 @@ impl Position {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
 

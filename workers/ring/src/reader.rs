@@ -2,7 +2,7 @@
 //!
 //! Looking costs one load while nothing has come; sleeping is a choice of the caller ([`Reader::wait`]).
 
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::position::Count;
 use crate::segment::Segment;
 use crate::sync::atomic::{AtomicBool, Ordering};
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 use crate::{layout::Layout, presence::Participant};
 
 /// One reader of a ring.
@@ -32,7 +32,7 @@ impl Reader {
     ///
     /// # Errors
     /// What the kernel refused: the ring has such a reader, or there is no room in `/dev/shm`.
-    #[cfg(not(loom))]
+    #[cfg(not(feature = "loom"))]
     pub fn attach(name: &str, layout: Layout, index: usize) -> io::Result<Reader> {
         let segment = Segment::attach(name, layout, Participant::Reader(index))?;
         Ok(Reader::of(Arc::new(segment), index))

@@ -3,7 +3,7 @@
 //! While there is room a message costs the filling, one atomic exchange and no system call, unless a reader sleeps.
 
 use std::fmt;
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::layout::is_attached;
 use crate::position::Count;
 use crate::segment::Segment;
 use crate::sync::atomic::Ordering;
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 use crate::{layout::Layout, presence::Participant};
 
 /// A writer that waits for a reader looks so often whether that reader still lives.
@@ -64,7 +64,7 @@ impl Writer {
     ///
     /// # Errors
     /// What the kernel refused: the ring has a writer, or there is no room in `/dev/shm`.
-    #[cfg(not(loom))]
+    #[cfg(not(feature = "loom"))]
     pub fn attach(name: &str, layout: Layout, when_full: WhenFull) -> io::Result<Writer> {
         let segment = Segment::attach(name, layout, Participant::Writer)?;
         Ok(Writer::of(Arc::new(segment), when_full))
@@ -200,7 +200,7 @@ struct Follower {
     taken: Count,
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;

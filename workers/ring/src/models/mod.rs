@@ -1,8 +1,8 @@
 //! The ring under every order in which its participants can run, as a weakly ordered processor may run them too.
 //!
-//! Run by `make test-rust` with `--cfg loom`. Attaching while messages are written is not modelled: there the writer stores
-//! `written` and loads `attachments`, the reader the other way round, and loom takes such a pair of sequentially consistent
-//! accesses for weaker than it is; `tests/ring.rs` stresses it.
+//! Run by `make test-rust` with the feature `loom`. Attaching while messages are written is not modelled: there the writer
+//! stores `written` and loads `attachments`, the reader the other way round, and loom takes such a pair of sequentially
+//! consistent accesses for weaker than it is; `tests/ring.rs` stresses it.
 
 pub(crate) mod segment;
 

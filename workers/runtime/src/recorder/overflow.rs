@@ -44,7 +44,7 @@ fn middle(bucket: usize) -> u64 {
     ((mantissa as u64) << exponent) + ((1 << exponent) >> 1)
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
 

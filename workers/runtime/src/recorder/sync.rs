@@ -1,15 +1,15 @@
-//! What threads share without a lock, by the names of the standard library; with `--cfg loom` those of loom, which tries
-//! every order in which threads can run and every value that the memory model lets a load return.
+//! What threads share without a lock, by the names of the standard library; with the feature `loom` those of loom, which
+//! tries every order in which threads can run and every value that the memory model lets a load return.
 //!
 //! Only what is modelled (`receive/flow/models.rs`, `send/client/turn/models.rs`) goes through here.
 
-#[cfg(loom)]
+#[cfg(feature = "loom")]
 pub(crate) use loom::{
     cell::UnsafeCell,
     sync::{Mutex, MutexGuard, atomic},
     thread::{Thread, current as current_thread, yield_now},
 };
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 pub(crate) use std::{
     sync::{Mutex, MutexGuard, atomic},
     thread::{Thread, current as current_thread, yield_now},
@@ -17,9 +17,9 @@ pub(crate) use std::{
 
 /// Waits until this thread is unparked, no longer than so long; under loom, where no time passes, as long as it takes.
 pub(crate) fn park_for(span_ns: i64) {
-    #[cfg(not(loom))]
+    #[cfg(not(feature = "loom"))]
     std::thread::park_timeout(std::time::Duration::from_nanos(span_ns as u64));
-    #[cfg(loom)]
+    #[cfg(feature = "loom")]
     {
         let _ = span_ns;
         loom::thread::park();
@@ -27,11 +27,11 @@ pub(crate) fn park_for(span_ns: i64) {
 }
 
 /// A cell with loom's interface.
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 #[derive(Debug)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
-#[cfg(not(loom))]
+#[cfg(not(feature = "loom"))]
 impl<T> UnsafeCell<T> {
     pub(crate) fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell(std::cell::UnsafeCell::new(value))

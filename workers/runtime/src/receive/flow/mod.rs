@@ -4,7 +4,7 @@
 //! (`recorder`) and judges no bytes (`receiver`). Any number of threads may call it at once; `models` tries all orders in
 //! which they can.
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, feature = "loom"))]
 mod models;
 
 use crate::recorder::sync::atomic::{
@@ -15,7 +15,7 @@ use crate::recorder::sync::atomic::{
 use crate::recorder::sync::yield_now;
 
 /// Of so many duplicates it is kept when they came.
-const KEPT_DUPLICATES: usize = if cfg!(loom) { 2 } else { 1024 };
+const KEPT_DUPLICATES: usize = if cfg!(feature = "loom") { 2 } else { 1024 };
 
 /// Where in a flow's progress the drain's target begins.
 const TARGET_SHIFT: u32 = 32;
@@ -182,7 +182,7 @@ pub(crate) struct FlowCounts {
     pub(crate) beyond_samples: u64,
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
 

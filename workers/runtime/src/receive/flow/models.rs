@@ -1,6 +1,6 @@
 //! A flow and its recorder under every order in which threads can run, as a weakly ordered processor may run them too.
 //!
-//! Run by `make test-rust` with `--cfg loom`; each model is two receive threads beside the main thread of a drain.
+//! Run by `make test-rust` with the feature `loom`; each model is two receive threads beside the main thread of a drain.
 
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU32;

@@ -3,7 +3,7 @@
 //! So no thread is woken for a round trip but those that its messages wake, as in a tool with one thread. `questions` says
 //! what is asked and when; `models` tries all orders in which threads can hand the asking over.
 
-#[cfg(all(test, loom))]
+#[cfg(all(test, feature = "loom"))]
 mod models;
 mod questions;
 
@@ -166,5 +166,5 @@ impl<Q: Ask> Turn<Q> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests;

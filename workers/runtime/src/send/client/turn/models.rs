@@ -1,7 +1,7 @@
 //! The handing-over of a ping-pong's questions under every order in which threads can run, as a weakly ordered processor
 //! may run them too.
 //!
-//! Run by `make test-rust` with `--cfg loom`; each question is answered by a thread of its own, beside the client's.
+//! Run by `make test-rust` with the feature `loom`; each question is answered by a thread of its own, beside the client's.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
