@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from middlemark.plan.topology.network import Direction, Host, Link, Network
-from middlemark.suite import ContainerIpc, Deployment, DeploymentKind, HostKind
+from middlemark.plan.topology.network import Host, Link, Network
+from middlemark.suite import ContainerIpc, Deployment, DeploymentKind, Direction, HostKind
 from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import LocalHost
 from middlemark.testbed.hosts.rootfs import Contents

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from guest import Guest, guest
-from middlemark.plan.topology.network import Direction, Link, Network
+from middlemark.plan.topology.network import Link, Network
+from middlemark.suite import Direction
 from middlemark.testbed.capabilities import _netem_wanted
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.network.probe import (

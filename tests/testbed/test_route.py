@@ -8,7 +8,8 @@ from typing import cast
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.topology.network import Direction, Link
+from middlemark.plan.topology.network import Link
+from middlemark.suite import Direction
 from middlemark.testbed.hosts.host import ALONE, Attachment, LocalHost
 from middlemark.testbed.hosts.ssh import Connection, SshHost
 from middlemark.testbed.network import probe

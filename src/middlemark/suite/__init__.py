@@ -71,7 +71,7 @@ from middlemark.suite.measurement import (
 from middlemark.suite.metrics import Dimension
 from middlemark.suite.suite import Exclusion, Suite
 from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice
-from middlemark.suite.topology.impairment import Impairment, Step, Trace
+from middlemark.suite.topology.impairment import Direction, Impairment, Step, Trace
 from middlemark.suite.topology.inventory import Inventory, Machine
 from middlemark.suite.topology.link import LinkSettings, Mobility, PathLoss
 from middlemark.suite.topology.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
@@ -137,6 +137,7 @@ __all__ = [
     "Deployment",
     "DeploymentKind",
     "Dimension",
+    "Direction",
     "Distribution",
     "Disturbance",
     "Durability",

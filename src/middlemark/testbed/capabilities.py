@@ -11,7 +11,7 @@ from functools import cache
 
 from middlemark.errors import EnvironmentUnusable
 from middlemark.installation.answers import NoAnswer, answer_of
-from middlemark.plan.topology.network import Direction
+from middlemark.suite import Direction
 from middlemark.testbed import observers
 from middlemark.testbed.hosts import limits
 from middlemark.testbed.machine import cpus

@@ -13,9 +13,9 @@ from middlemark.campaign.trial import link_check, validity
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Invalid, InvalidKind, InvalidReason
-from middlemark.plan.topology.network import Direction, Link
+from middlemark.plan.topology.network import Link
 from middlemark.results.record import LinkMeasured
-from middlemark.suite import Disturbance
+from middlemark.suite import Direction, Disturbance
 from middlemark.testbed.network.probe import DirectionMeasured, Loss, Measured, RoundTrip
 from run_builder import build_run
 

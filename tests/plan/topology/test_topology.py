@@ -5,8 +5,7 @@ import pytest
 from middlemark.errors import UsageError
 from middlemark.plan import expand
 from middlemark.plan.experiment import Experiment
-from middlemark.plan.topology.network import Direction
-from middlemark.suite import Action, HostKind, parse_suite
+from middlemark.suite import Action, Direction, HostKind, parse_suite
 
 APART = """
 topologies:

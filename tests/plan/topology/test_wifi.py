@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.plan.topology.network import Direction
 from middlemark.plan.topology.wifi import (
     MODULATIONS,
     STEP_NS,
@@ -17,7 +16,7 @@ from middlemark.plan.topology.wifi import (
     received_dbm,
     trace_of,
 )
-from middlemark.suite import Mobility
+from middlemark.suite import Direction, Mobility
 
 RATES = [rate for rate, _ in MODULATIONS]
 PLAIN = Direction()

@@ -7,12 +7,13 @@ import pytest
 
 from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.plan.topology.network import Direction, Link
+from middlemark.plan.topology.network import Link, TracePoint
 from middlemark.report.internals.configuration import topology_table
 from middlemark.report.output.html import render
 from middlemark.report.traffic.links import direction_words, link_lines, link_table, link_words
 from middlemark.results.record import LinkMeasured
 from middlemark.results.run_folder import RunFolder
+from middlemark.suite import Direction
 from report_page import specs as page_specs
 from shared_runs import SharedRuns
 
@@ -123,6 +124,19 @@ def test_directions_that_differ_are_told_apart() -> None:
     assert link_words(Link(host="a", network="n")) == "plain"
     assert link_words(Link(host="a", network="n", outgoing=slow)).startswith("outgoing: 1 Mbit/s, delay 5 ms")
     assert link_words(Link(host="a", network="n", outgoing=slow)).endswith("; incoming: plain")
+
+
+def test_a_trace_is_told_by_the_range_of_all_that_it_requests() -> None:
+    slow = Direction(rate_bits_per_s=1_000_000, queue_frames=20, jitter_ns=1_000_000, loss=0.01, corruption=0.02)
+    points = (
+        TracePoint(at_ns=0, outgoing=Direction(), incoming=Direction()),
+        TracePoint(at_ns=9, outgoing=slow, incoming=slow.model_copy(update={"rate_bits_per_s": 5_000_000})),
+    )
+    words = link_words(Link(host="a", network="n", trace=points))
+    ranges = "rate 1 Mbit/s to 5 Mbit/s, queue 20 frames, jitter 0 ns to 1 ms, loss 0 % to 1 %, corruption 0 % to 2 %"
+    assert words == f"a trace of 2 points: {ranges}"
+    plain = tuple(point.model_copy(update={"outgoing": Direction(), "incoming": Direction()}) for point in points)
+    assert link_words(Link(host="a", network="n", trace=plain)) == "a trace of 2 points: plain"
 
 
 def test_hosts_and_links_are_told_under_conditions_and_the_topology_is_drawn(findings: RunFindings) -> None:

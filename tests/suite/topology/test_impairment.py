@@ -7,8 +7,8 @@ from inline_snapshot import snapshot
 
 from middlemark.errors import SuiteError
 from middlemark.plan import expand
-from middlemark.plan.topology.network import Direction, Link
-from middlemark.suite import load_suite, parse_suite
+from middlemark.plan.topology.network import Link
+from middlemark.suite import Direction, load_suite, parse_suite
 from middlemark.suite.topology.impairment import EFFECTS, Impairment
 from middlemark.suite.yaml.model import SuiteFiles
 
@@ -148,6 +148,6 @@ def test_the_name_of_a_trace_is_the_one_that_stored_runs_have() -> None:
     assert experiment.factors["link"] == "trace of 2 points 8ad3899a, 10 Mbit/s, queue 50 frames, 1 ms"
 
 
-def test_the_table_has_every_impairment_of_a_suite_and_of_a_plan_and_no_other() -> None:
+def test_every_field_of_an_impairment_is_an_effect_with_its_field_of_a_plan() -> None:
     assert [effect.name for effect in EFFECTS] == list(Impairment.model_fields)
     assert [effect.field for effect in EFFECTS] == list(Direction.model_fields)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from middlemark.plan.topology.network import Direction
+from middlemark.suite import Direction
 from middlemark.testbed.network.verify import frames, round_trips
 
 MS = 1_000_000

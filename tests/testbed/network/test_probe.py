@@ -10,7 +10,8 @@ import pytest
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.duration import PROBE_NS, PROBED_FRAMES, PROBED_RATE_NS, PROBED_SHARES_NS
-from middlemark.plan.topology.network import Direction, Link, TracePoint
+from middlemark.plan.topology.network import Link, TracePoint
+from middlemark.suite import Direction
 from middlemark.testbed.network import probe as probing
 from middlemark.testbed.network import shaping
 from middlemark.testbed.network.probe import Measured, link_probe_spec, measured_by, probe, requested_now
@@ -87,7 +88,7 @@ def test_a_cut_link_is_found_dead_and_a_mended_one_carries_again_through_the_rel
         answering = started(answerer, ANSWERING, answerer.address, "239.1.2.3")
         assert on(asker, sys.executable, "-c", ASKING, answerer.address).startswith("cba")
         answering.communicate(timeout=10)
-        assert testbed.relay_reports()["host_0/lan"].outgoing.frames_out > 0
+        assert testbed.relay_reports()["host_0/lan"].outgoing.n > 0
 
 
 @needs_namespaces

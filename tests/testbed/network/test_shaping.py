@@ -3,7 +3,8 @@
 import pytest
 from inline_snapshot import snapshot
 
-from middlemark.plan.topology.network import Direction, Link, TracePoint
+from middlemark.plan.topology.network import Link, TracePoint
+from middlemark.suite import Direction
 from middlemark.testbed.network.shaping import Backend, LinkParts, link_parts, link_words
 
 RATE = Direction(rate_bits_per_s=10**9)

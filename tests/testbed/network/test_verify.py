@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from middlemark.plan.topology.network import Direction, Link
+from middlemark.plan.topology.network import Link
+from middlemark.suite import Direction
 from middlemark.testbed.network.probe import DirectionMeasured, Loss, Measured, RoundTrip
 from middlemark.testbed.network.verify import link_verdict, route_verdict
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import psutil
 
-from middlemark.plan.topology.network import Direction, Host, Link, Network
-from middlemark.suite import HostKind
+from middlemark.plan.topology.network import Host, Link, Network
+from middlemark.suite import Direction, HostKind
 from middlemark.testbed.network import shaping
 from middlemark.testbed.processes import abandoned, ledger, slot
 from middlemark.testbed.testbed import PlannedTestbed, built

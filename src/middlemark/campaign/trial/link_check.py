@@ -148,7 +148,7 @@ def _of_relay(report: RelayReport | None) -> ProbeMetrics:
     if report is None:
         return {}
     metrics: ProbeMetrics = {}
-    for name, direction in (("outgoing", report.outgoing), ("incoming", report.incoming)):
-        metrics[f"{name}_relay_late_p50_ns"] = direction.lateness.p50_ns
-        metrics[f"{name}_relay_late_p99_ns"] = direction.lateness.p99_ns
+    for name, lateness in (("outgoing", report.outgoing), ("incoming", report.incoming)):
+        metrics[f"{name}_relay_late_p50_ns"] = lateness.p50_ns
+        metrics[f"{name}_relay_late_p99_ns"] = lateness.p99_ns
     return metrics

@@ -7,28 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from middlemark.suite import HostKind, Mobility, Model
-from middlemark.suite.yaml.model import Address, Count, Index, Name, Nanoseconds, Share, SshTarget
+from middlemark.suite import Direction, HostKind, Mobility, Model
+from middlemark.suite.yaml.model import Address, Count, Index, Name, Nanoseconds, SshTarget
 
 STANDARD_MTU_BYTES = 1500
-
-
-class Direction(Model):
-    """What a link does to the frames of one direction: a suite's `Impairment` with nothing left open."""
-
-    rate_bits_per_s: Count | None = None
-    queue_frames: Count | None = None
-    delay_ns: Nanoseconds = 0
-    jitter_ns: Nanoseconds = 0
-    loss: Share = 0.0
-    duplication: Share = 0.0
-    reordering: Share = 0.0
-    corruption: Share = 0.0
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing is requested of it."""
-        return self == Direction()
 
 
 class TracePoint(Model):

@@ -11,10 +11,11 @@ from middlemark.plan.application import Application
 from middlemark.plan.experiment import PlannedFault
 from middlemark.plan.patterns import Burst, OpenRequests, Periodic
 from middlemark.plan.streams import Stream
-from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network, TracePoint
+from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Host, Link, Network, TracePoint
 from middlemark.plan.topology.wifi import trace_of
 from middlemark.suite import (
     Action,
+    Direction,
     Fault,
     HostKind,
     Impairment,

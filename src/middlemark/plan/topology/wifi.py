@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from math import exp, log, log10, pi
 
-from middlemark.plan.topology.network import Direction, TracePoint
-from middlemark.suite import Mobility, PathLoss
+from middlemark.plan.topology.network import TracePoint
+from middlemark.suite import Direction, Mobility, PathLoss
 
 STEP_NS = 100_000_000
 """Between two points of a trace: 1.5 m at the highest speed of the industrial evaluation of 2025."""

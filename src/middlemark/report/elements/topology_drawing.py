@@ -17,8 +17,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from middlemark.plan import Experiment
-from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link
-from middlemark.suite import Application, Host, Network, Topology
+from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Link
+from middlemark.suite import Application, Direction, Host, Network, Topology
 from middlemark.suite import Link as TopologyLink
 from middlemark.suite.topology.impairment import EFFECTS, Impairment
 

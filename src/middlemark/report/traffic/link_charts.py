@@ -6,18 +6,20 @@ measured is `links`'.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import altair as alt
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.plan.topology.network import Direction, Link
+from middlemark.plan.topology.network import Link
 from middlemark.plan.topology.wifi import STEP_NS, distance_m, received_dbm
 from middlemark.report.elements.chart import INK, Chart, finished
-from middlemark.suite import Mobility
-from middlemark.suite.topology.impairment import SHARES, Effect
+from middlemark.report.elements.formatting import MEGABITS_ON_WIRE_PER_S, MILLISECONDS, PERCENT, Unit
+from middlemark.suite import Direction, Mobility
+from middlemark.suite.topology.impairment import EFFECTS, Effect, Probed
+from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, Quantity
 
 EXTENT = 72
 """Pixels before every time axis, so that charts below each other agree."""
@@ -48,31 +50,32 @@ def link_charts(candidate: ExperimentFindings) -> list[Chart]:
     return made
 
 
-def _requested(name: str, unit: str, value: Callable[[Direction], float | None]) -> _Property:
-    return _Property(name, unit, lambda link, window_s: _trace_rows(link, value, window_s), "step-after")
+def _requested(effect: Effect) -> _Property:
+    unit = UNITS[effect.quantity]
 
+    def value(direction: Direction) -> float | None:
+        requested = getattr(direction, effect.field)
+        return None if requested is None else unit.of(requested)
 
-def _asked_share(effect: Effect) -> _Property:
-    return _requested(effect.name, "%", lambda direction: 100 * float(getattr(direction, effect.field)))
+    return _Property(effect.name, unit.name, lambda link, window_s: _trace_rows(link, value, window_s), "step-after")
 
 
 def _of_place(name: str, unit: str, value: Callable[[Mobility, float], float]) -> _Property:
     return _Property(name, unit, lambda link, window_s: _place_rows(link, value, window_s), "linear")
 
 
+UNITS: Mapping[Quantity | None, Unit] = {
+    BIT_RATE: MEGABITS_ON_WIRE_PER_S,
+    DURATION: MILLISECONDS,
+    SHARE: PERCENT,
+    None: Unit("frames"),
+}
 PROPERTIES: tuple[_Property, ...] = (
     _of_place("distance", "m", lambda _, distance: distance),
     _of_place("signal", "dBm", received_dbm),
-    _requested("delay", "ms", lambda direction: direction.delay_ns / 1e6),
-    _requested("jitter", "ms", lambda direction: direction.jitter_ns / 1e6),
-    *(_asked_share(effect) for effect in SHARES),
-    _requested(
-        "rate",
-        "Mbit/s",
-        lambda direction: None if direction.rate_bits_per_s is None else direction.rate_bits_per_s / 1e6,
-    ),
-    _requested("queue", "frames", lambda direction: direction.queue_frames),
+    *(_requested(effect) for effect in sorted(EFFECTS, key=lambda effect: effect.probed is Probed.RATE)),
 )
+"""As they are drawn: the place, what befalls frames, what they wait for."""
 
 
 def _trace_rows(link: Link, value: Callable[[Direction], float | None], window_s: float) -> Rows:

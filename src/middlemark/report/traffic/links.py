@@ -6,12 +6,12 @@ is not what was requested says so in the probe's own words. Links over time are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import ProbedLink, Spread, probed_links
-from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link, joined
+from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Link, joined
 from middlemark.report.elements.formatting import MEGABITS_ON_WIRE_PER_S, MILLISECONDS, PERCENT, Unit
 from middlemark.report.elements.tables import (
     NOTHING,
@@ -24,9 +24,9 @@ from middlemark.report.elements.tables import (
     sentences,
     table,
 )
-from middlemark.suite import HostKind
-from middlemark.suite.topology.impairment import EFFECTS, SHARES, Probed
-from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, SIZE
+from middlemark.suite import Direction, HostKind
+from middlemark.suite.topology.impairment import EFFECTS, TOLD_BY_NAME, Effect, Probed
+from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SIZE
 
 
 @dataclass(frozen=True)
@@ -204,30 +204,23 @@ def direction_words(requested: Direction) -> str:
     if requested.delay_ns or requested.jitter_ns:
         jitter = f" ± {DURATION.text(requested.jitter_ns)}" if requested.jitter_ns else ""
         words.append(f"delay {DURATION.text(requested.delay_ns)}{jitter}")
-    shares = {effect.name: getattr(requested, effect.field) for effect in SHARES}
-    return ", ".join([*words, *(f"{name} {SHARE.text(share)}" for name, share in shares.items() if share)])
+    others = [(effect, getattr(requested, effect.field)) for effect in TOLD_BY_NAME]
+    return ", ".join([*words, *(f"{effect.name} {effect.text(value)}" for effect, value in others if value)])
 
 
 def _trace_words(link: Link) -> str:
     directions = [direction for point in link.trace for direction in (point.outgoing, point.incoming)]
-    words = [
-        _range("delay", [direction.delay_ns for direction in directions], DURATION.text),
-        _range("loss", [direction.loss for direction in directions], SHARE.text),
-        _range(
-            "",
-            [direction.rate_bits_per_s for direction in directions if direction.rate_bits_per_s is not None],
-            BIT_RATE.text,
-        ),
-    ]
+    words = [_range(effect, [getattr(direction, effect.field) for direction in directions]) for effect in EFFECTS]
     return f"a trace of {len(link.trace)} points: {', '.join(word for word in words if word) or 'plain'}"
 
 
-def _range(name: str, values: Sequence[float], write: Callable[[float], str]) -> str:
-    if not any(values):
+def _range(effect: Effect, values: Sequence[float | None]) -> str:
+    requested = [value for value in values if value is not None]
+    if not any(requested):
         return ""
-    low, high = min(values), max(values)
-    span = write(low) if low == high else f"{write(low)} to {write(high)}"
-    return f"{name} {span}".strip()
+    low, high = min(requested), max(requested)
+    span = effect.text(low) if low == high else f"{effect.text(low)} to {effect.text(high)}"
+    return f"{effect.name} {span}"
 
 
 def _of(probed: Sequence[ProbedLink], link: Link) -> list[ProbedLink]:

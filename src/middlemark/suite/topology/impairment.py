@@ -1,13 +1,13 @@
-"""The impairments of one direction of a link, constant or over time, and the table of all effects.
+"""What a link does to the frames of one direction, constant or over time: every effect, as suites and plans have it.
 
-A new impairment is a row of the table, a field here and in a plan's `Direction`, and its implementation in the relay;
-everything else reads the table. `link` has one impairment for each direction; a trace has one for each of its points,
-which may come from a CSV file with units in the column names.
+An effect is a field of `Impairment` and one of `Direction`; everything else in Python reads `EFFECTS`, and the relay
+does what it says. `link` has one impairment for each direction; a trace has one for each of its points, which may come
+from a CSV file with units in the column names.
 """
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Final, Self
@@ -15,10 +15,21 @@ from typing import Annotated, Any, ClassVar, Final, Self
 from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, model_validator
 
 from middlemark.errors import SuiteError
-from middlemark.suite.yaml.model import Model, Named, SuiteFiles, closest_first, explain, refusal
+from middlemark.suite.yaml.model import (
+    Count,
+    Model,
+    Named,
+    Nanoseconds,
+    SuiteFiles,
+    closest_first,
+    explain,
+    refusal,
+)
+from middlemark.suite.yaml.model import Share as Fraction
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, Duration, Quantity, Share, percent
 
 BitRate = Annotated[int, BIT_RATE.between(1e3, 1e12)]
+QueueFrames = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
 
 
 class Probed(StrEnum):
@@ -36,58 +47,46 @@ class Probed(StrEnum):
 
 @dataclass(frozen=True)
 class Effect:
-    """One effect of a link."""
+    """One effect of a link, declared at its field of `Impairment`."""
 
-    name: str
-    """Its name in suites, columns of traces, texts and charts."""
     field: str
-    """Its field with unit, in plans, records and the relay's spec."""
+    """Its field of `Direction`, with its unit: its name in plans, records and the relay's spec."""
     quantity: Quantity | None
     """Its quantity; None for a number of frames."""
     probed: Probed
     netem: str = ""
-    """For a share: netem's argument; without one, the relay makes it."""
+    """Netem's argument; without one, the relay makes it, and a rate is the token bucket's."""
+    name: str = ""
+    """Its name in suites, columns of traces, texts and charts: that of the field."""
 
     @property
     def is_share(self) -> bool:
         """Whether it affects a share of the frames."""
         return self.quantity is SHARE
 
-
-EFFECTS: Final[tuple[Effect, ...]] = (
-    Effect("rate", "rate_bits_per_s", BIT_RATE, Probed.RATE),
-    Effect("queue", "queue_frames", None, Probed.RATE),
-    Effect("delay", "delay_ns", DURATION, Probed.ROUND_TRIP),
-    Effect("jitter", "jitter_ns", DURATION, Probed.ROUND_TRIP),
-    Effect("loss", "loss", SHARE, Probed.LOST, netem="loss"),
-    Effect("duplication", "duplication", SHARE, Probed.DUPLICATES, netem="duplicate"),
-    Effect("reordering", "reordering", SHARE, Probed.OVERTAKING, netem="reorder"),
-    Effect("corruption", "corruption", SHARE, Probed.LOST, netem="corrupt"),
-)
-"""All effects, in the order in which they are shown."""
-_FIRST: Final = 8
-"""How many effects there were when the first runs were stored."""
-SHARES: Final = tuple(effect for effect in EFFECTS if effect.is_share)
+    def text(self, value: float) -> str:
+        """A value as people write it."""
+        return f"{value:.0f} frames" if self.quantity is None else self.quantity.text(value)
 
 
 class Impairment(Model):
     """The effects on the frames of one direction; an omitted one has no effect."""
 
-    rate: BitRate | None = None
+    rate: Annotated[BitRate | None, Effect("rate_bits_per_s", BIT_RATE, Probed.RATE)] = None
     """Bits per second on the wire, including preamble and gap."""
-    queue: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    queue: Annotated[QueueFrames | None, Effect("queue_frames", None, Probed.RATE)] = None
     """Frames that may wait before further ones are dropped."""
-    delay: Duration | None = None
+    delay: Annotated[Duration | None, Effect("delay_ns", DURATION, Probed.ROUND_TRIP, netem="delay")] = None
     """How much later every frame arrives."""
-    jitter: Duration | None = None
+    jitter: Annotated[Duration | None, Effect("jitter_ns", DURATION, Probed.ROUND_TRIP, netem="delay")] = None
     """The largest deviation from the delay, evenly distributed; it does not change the order of frames."""
-    loss: Share | None = None
+    loss: Annotated[Share | None, Effect("loss", SHARE, Probed.LOST, netem="loss")] = None
     """The share of frames that are lost."""
-    duplication: Share | None = None
+    duplication: Annotated[Share | None, Effect("duplication", SHARE, Probed.DUPLICATES, netem="duplicate")] = None
     """The share of frames that arrive twice."""
-    reordering: Share | None = None
+    reordering: Annotated[Share | None, Effect("reordering", SHARE, Probed.OVERTAKING, netem="reorder")] = None
     """The share of frames that skip the delay and so overtake others."""
-    corruption: Share | None = None
+    corruption: Annotated[Share | None, Effect("corruption", SHARE, Probed.LOST, netem="corrupt")] = None
     """The share of frames in which one bit is flipped."""
 
     def __str__(self) -> str:
@@ -101,8 +100,11 @@ class Impairment(Model):
         jitter = [] if self.jitter is None else [f"± {DURATION.text(self.jitter)}"]
         # `10 ms ± 1 ms` is one value.
         times = [" ".join(delay + jitter)] if delay or jitter else []
-        shares = [(effect.name, getattr(self, effect.name)) for effect in SHARES]
-        return rate + queue + times + [f"{name} {SHARE.text(share)}" for name, share in shares if share is not None]
+        others = [(effect, getattr(self, effect.name)) for effect in TOLD_BY_NAME]
+        return [
+            *(rate + queue + times),
+            *(f"{effect.name} {effect.text(value)}" for effect, value in others if value is not None),
+        ]
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """Shares in percent and no effect of later that is not requested.
@@ -113,6 +115,38 @@ class Impairment(Model):
         for name, value in super().__repr_args__():
             if value is not None or name not in later:
                 yield name, percent(value) if name in shares and value is not None else value
+
+
+class Direction(Model):
+    """An impairment with nothing left open: what a plan has a link do to the frames of one direction."""
+
+    rate_bits_per_s: Count | None = None
+    queue_frames: Count | None = None
+    delay_ns: Nanoseconds = 0
+    jitter_ns: Nanoseconds = 0
+    loss: Fraction = 0.0
+    duplication: Fraction = 0.0
+    reordering: Fraction = 0.0
+    corruption: Fraction = 0.0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is requested of it."""
+        return self == Direction()
+
+
+EFFECTS: Final = tuple(
+    replace(effect, name=name)
+    for name, field in Impairment.model_fields.items()
+    for effect in field.metadata
+    if isinstance(effect, Effect)
+)
+"""All effects, in the order in which they are shown."""
+_FIRST: Final = 8
+"""How many effects there were when the first runs were stored."""
+SHARES: Final = tuple(effect for effect in EFFECTS if effect.is_share)
+TOLD_BY_NAME: Final = tuple(effect for effect in EFFECTS if effect.name not in {"rate", "queue", "delay", "jitter"})
+"""Those that texts tell by name and value, as they tell no effect that has words of its own."""
 
 
 _MOST_POINTS = 20_000

@@ -14,8 +14,8 @@ from typing import Any
 
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, EnvironmentUnusable, InternalError
 from middlemark.installation.answers import NoAnswer, answer_of, is_kill
-from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link
-from middlemark.suite import Model
+from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Link
+from middlemark.suite import Direction, Model
 from middlemark.suite.topology.impairment import SHARES, Probed
 from middlemark.testbed.network.shaping import HEADER_BYTES, OVERHEAD_BYTES
 from middlemark.testbed.network.wiring import Wire

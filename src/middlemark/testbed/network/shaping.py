@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Any
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link
-from middlemark.suite import Model
+from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Link
+from middlemark.suite import Direction, Model
 from middlemark.suite.topology.impairment import EFFECTS, SHARES, Probed
 from middlemark.suite.yaml.quantity import BIT_RATE, SIZE
 from middlemark.testbed.processes.child import NativeProcess, executable
@@ -95,10 +95,9 @@ def _direction_words(direction: Direction, parts: LinkParts) -> list[str]:
         queue = "" if direction.queue_frames is None else f", queue {direction.queue_frames} frames"
         words.append(f"tbf {BIT_RATE.text(direction.rate_bits_per_s)}{queue}")
     impairments = [
-        f"{effect.name} {effect.quantity.text(value)}"
+        f"{effect.name} {effect.text(value)}"
         for effect in EFFECTS
-        if effect.quantity is not None and effect.probed is not Probed.RATE
-        if (value := getattr(direction, effect.field))
+        if effect.probed is not Probed.RATE and (value := getattr(direction, effect.field))
     ]
     if impairments:
         words.append(f"{parts.middle}: {', '.join(impairments)}")
@@ -149,7 +148,8 @@ def _is_for_netem(direction: Direction) -> bool:
     It draws loss and duplication for each frame: one that is to be lost and doubled passes once, and a copy may be lost
     as well. With both, neither share would be as requested.
     """
-    beyond_it = any(getattr(direction, effect.field) for effect in SHARES if not effect.netem)
+    impairments = [effect for effect in EFFECTS if effect.probed is not Probed.RATE]
+    beyond_it = any(getattr(direction, effect.field) for effect in impairments if not effect.netem)
     return not (beyond_it or (direction.loss and direction.duplication))
 
 
@@ -176,7 +176,7 @@ def _time(value_ns: int) -> str:
 
 
 class Lateness(Model):
-    """By how much frames left the relay later than they were due."""
+    """By how much the frames of one direction left the relay later than they were due."""
 
     n: int
     p50_ns: int
@@ -185,33 +185,11 @@ class Lateness(Model):
     max_ns: int
 
 
-class DirectionReport(Model):
-    """The counts of the frames of one direction."""
-
-    frames_in: int
-    bytes_in: int
-    frames_out: int
-    bytes_out: int
-    dropped_by_loss: int
-    dropped_by_queue: int
-    dropped_by_memory: int
-    dropped_too_long: int
-    refused_by_interface: int
-    duplicated: int
-    reordered: int
-    corrupted: int
-    unfinished_checksums: int
-    in_flight: int
-    dropped_by_kernel: int
-    lateness: Lateness
-
-
 class RelayReport(Model):
-    """What a relay reports of both directions."""
+    """The part of a relay's report that is used."""
 
-    at_ns: int
-    outgoing: DirectionReport
-    incoming: DirectionReport
+    outgoing: Lateness
+    incoming: Lateness
 
 
 class Relay:
@@ -242,7 +220,7 @@ class Relay:
         self._observer.tell({"command": "report"})
         with self._observer.understood():
             event = self._observer.hear("report")
-            return RelayReport.model_validate({name: event[name] for name in RelayReport.model_fields})
+            return RelayReport.model_validate({name: event[name]["lateness"] for name in RelayReport.model_fields})
 
     def end(self) -> None:
         """Ends it: the link is cut."""
@@ -266,8 +244,9 @@ def relay_spec(link: Link, parts: LinkParts, host_end: str, network_end: str, se
 
 
 def _impairment(direction: Direction, parts: LinkParts) -> dict[str, Any]:
-    spec = direction.model_dump()
-    rate, queue = spec.pop("rate_bits_per_s"), spec.pop("queue_frames")
+    """Only what is requested, so that a relay of another version refuses only what it can't do."""
+    spec = direction.model_dump(exclude_defaults=True)
+    rate, queue = spec.pop("rate_bits_per_s", None), spec.pop("queue_frames", None)
     if parts.rate or rate is None:
         return spec
     return {**spec, "rate_bits_per_s": rate, "queue_frames": queue or QUEUE_FRAMES}

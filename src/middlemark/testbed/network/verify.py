@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from middlemark.plan.topology.network import Direction, Link
+from middlemark.plan.topology.network import Link
+from middlemark.suite import Direction
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION
 from middlemark.testbed.network.probe import (
     PING_INTERVAL_NS,
