@@ -11,7 +11,7 @@ use crate::error::RelayError;
 use crate::front::command::{Command, Lines};
 use crate::front::event::{self, Account, Event, Summary};
 use crate::front::spec::Spec;
-use crate::link::fate::{Chance, GENERATOR};
+use crate::link::chance::{Chance, GENERATOR};
 use crate::link::impairment::Impairment;
 use crate::link::path::Path;
 use crate::link::serialiser::OVERHEAD_BYTES;

@@ -85,19 +85,17 @@ mod tests {
     use crate::front::command::Command;
     use crate::link::trace::Trace;
 
-    const FIELDS: [&str; 11] = [
-        "rate_bits_per_s",
-        "queue_frames",
-        "delay_ns",
-        "jitter_ns",
-        "distribution",
-        "keep_order",
-        "loss",
-        "duplication",
-        "reordering",
-        "corruption",
-        "at_ns",
-    ];
+    /// All fields of an impairment, and one that it does not have.
+    fn fields() -> Vec<String> {
+        let Ok(Value::Object(impairment)) = serde_json::to_value(Impairment::default()) else {
+            panic!("an impairment is a mapping")
+        };
+        impairment
+            .into_iter()
+            .map(|(field, _)| field)
+            .chain(["at_ns".to_owned()])
+            .collect()
+    }
 
     fn value() -> impl Strategy<Value = Value> {
         prop_oneof![
@@ -110,7 +108,7 @@ mod tests {
     }
 
     fn impairment() -> impl Strategy<Value = Value> {
-        btree_map(select(&FIELDS[..]), value(), 0..4).prop_map(|fields| json!(fields))
+        btree_map(select(fields()), value(), 0..4).prop_map(|fields| json!(fields))
     }
 
     proptest! {

@@ -22,9 +22,11 @@ pub(crate) struct Counts {
     pub(crate) dropped_too_long: u64,
     /// Not taken by the interface they should have left by (down, or its buffer full).
     pub(crate) refused_by_interface: u64,
+    /// Sent again behind themselves.
     pub(crate) duplicated: u64,
     /// Released before a frame that had come earlier.
     pub(crate) reordered: u64,
+    /// Sent on with other bytes than they came with.
     pub(crate) corrupted: u64,
     /// Came with a checksum left to hardware that isn't there: the receiver will discard them.
     pub(crate) unfinished_checksums: u64,

@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a clock or touches a socket; `relay` brings the instants, `network` the frames.
 
+pub(crate) mod chance;
 pub(crate) mod counts;
 pub(crate) mod fate;
 pub(crate) mod impairment;

@@ -38,7 +38,7 @@ pub(crate) struct Port {
 /// A frame as it came in.
 pub(crate) enum Arrival<'a> {
     Frame {
-        frame: &'a [u8],
+        frame: &'a mut [u8],
         arrived_ns: i64,
         has_unfinished_checksum: bool,
     },
@@ -178,8 +178,9 @@ impl Port {
             unsafe { insert_tag(place.add(begin - TAG_BYTES), header.tp_vlan_tpid, header.tp_vlan_tci) };
             (begin, length) = (begin - TAG_BYTES, length + TAG_BYTES);
         }
-        // SAFETY: the kernel has written `length` bytes from `begin` on, and leaves them until the status changes.
-        let frame = unsafe { std::slice::from_raw_parts(place.add(begin).as_ptr(), length) };
+        // SAFETY: the kernel has written `length` bytes from `begin` on, and leaves them to this one borrower until the
+        // status changes; the mapping may be written.
+        let frame = unsafe { std::slice::from_raw_parts_mut(place.add(begin).as_ptr(), length) };
         let stamp_ns = i64::from(header.tp_sec) * 1_000_000_000 + i64::from(header.tp_nsec);
         Some(Arrival::Frame {
             frame,

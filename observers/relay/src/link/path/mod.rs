@@ -5,8 +5,9 @@
 
 use hdrhistogram::Histogram;
 
+use crate::link::chance::Chance;
 use crate::link::counts::{Counts, Lateness};
-use crate::link::fate::{Chance, Fate};
+use crate::link::fate::Fate;
 use crate::link::impairment::Impairment;
 use crate::link::pool::{Pool, Slot};
 use crate::link::schedule::Schedule;
@@ -49,13 +50,16 @@ impl Path {
     }
 
     /// Takes a frame that arrived at an instant.
-    pub(crate) fn accept(&mut self, frame: &[u8], arrived_ns: i64) {
+    pub(crate) fn accept(&mut self, frame: &mut [u8], arrived_ns: i64) {
+        let frame_bytes = frame.len();
         self.counts.frames_in += 1;
-        self.counts.bytes_in += frame.len() as u64;
+        self.counts.bytes_in += frame_bytes as u64;
         // Stamps are converted between two clocks and may be some ns out of order, the frames are not.
         let arrived_ns = arrived_ns.max(self.latest_arrival_ns);
         self.latest_arrival_ns = arrived_ns;
-        let fate = self.chance.draw(&self.impairment, frame.len());
+        // Also of a frame that is dropped, so that chance goes on as it would without a queue.
+        let mut fate = Fate::of(frame);
+        self.impairment.decide(&mut fate, &mut self.chance);
         let Impairment {
             rate_bits_per_s,
             queue_frames,
@@ -63,7 +67,7 @@ impl Path {
         } = self.impairment;
         let Some(left_ns) = self
             .serialiser
-            .pass(frame.len(), arrived_ns, rate_bits_per_s, queue_frames)
+            .pass(frame_bytes, arrived_ns, rate_bits_per_s, queue_frames)
         else {
             self.counts.dropped_by_queue += 1;
             return;
@@ -72,38 +76,35 @@ impl Path {
             self.counts.dropped_by_loss += 1;
             return;
         }
-        let Some(slot) = self.pool.put(frame) else {
+        let Some(slot) = self.pool.put(fate.frame) else {
             self.counts.dropped_by_memory += 1;
             return;
         };
         self.send_on(slot, left_ns, &fate);
     }
 
-    fn send_on(&mut self, slot: Slot, left_ns: i64, fate: &Fate) {
+    fn send_on(&mut self, slot: Slot, left_ns: i64, fate: &Fate<'_>) {
         let due_ns = self.due_ns(left_ns, fate);
-        if let Some(bit) = fate.flipped_bit {
-            self.pool.flip(slot, bit);
-            self.counts.corrupted += 1;
-        }
+        self.counts.corrupted += u64::from(fate.corrupted);
         if due_ns < self.latest_due_ns {
             self.counts.reordered += 1;
         }
         self.latest_due_ns = self.latest_due_ns.max(due_ns);
         self.schedule.enter(due_ns, slot);
-        if fate.duplicated {
+        for _ in 0..fate.copies {
             self.counts.duplicated += 1;
-            match self.pool.copy(slot) {
+            match self.pool.put(fate.frame) {
                 Some(copy) => self.schedule.enter(due_ns, copy),
                 None => self.counts.dropped_by_memory += 1,
             }
         }
     }
 
-    fn due_ns(&self, left_ns: i64, fate: &Fate) -> i64 {
+    fn due_ns(&self, left_ns: i64, fate: &Fate<'_>) -> i64 {
         if fate.overtakes {
             return left_ns;
         }
-        let due_ns = left_ns + (self.impairment.delay_ns + fate.jitter_ns).max(0);
+        let due_ns = left_ns + fate.delay_ns;
         if self.impairment.keep_order {
             due_ns.max(self.latest_due_ns)
         } else {

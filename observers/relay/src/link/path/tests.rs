@@ -10,7 +10,7 @@ fn path(impairment: Impairment) -> Path {
 fn released(path: &mut Path, frames: i64) -> Vec<(i64, u8)> {
     let mut out = Vec::new();
     for number in 0..frames {
-        path.accept(&[number as u8; 100], number * MS);
+        path.accept(&mut [number as u8; 100], number * MS);
     }
     while let Some(next_ns) = path.next_ns() {
         path.release(next_ns, |frame| {
@@ -39,7 +39,7 @@ fn a_frame_comes_out_whole_after_the_delay_and_not_before() {
         delay_ns: 10 * MS,
         ..Default::default()
     });
-    path.accept(&[7; 64], 5);
+    path.accept(&mut [7; 64], 5);
     assert!(!path.release(10 * MS + 4, |_| true));
     assert!(path.release(10 * MS + 8, |frame| frame == [7; 64]));
     assert_eq!((path.lateness().n, path.lateness().max_ns), (1, 3));
@@ -102,7 +102,7 @@ fn a_corrupted_frame_differs_in_one_bit() {
         corruption: 1.0,
         ..Default::default()
     });
-    path.accept(&[0; 100], 0);
+    path.accept(&mut [0; 100], 0);
     let mut ones = 0;
     path.release(0, |frame| {
         ones = frame.iter().map(|byte| byte.count_ones()).sum();
@@ -127,7 +127,7 @@ fn every_frame_is_in_one_account() {
         128,
     );
     for number in 0..2000_i64 {
-        path.accept(&[0; 100], number * MS / 4);
+        path.accept(&mut [0; 100], number * MS / 4);
         path.release(number * MS / 4, |_| number % 7 > 0);
         assert!(is_balanced(&path));
     }
@@ -149,13 +149,13 @@ fn a_change_holds_for_the_next_frame_and_passes_none_under_way() {
         delay_ns: 10 * MS,
         ..Default::default()
     });
-    path.accept(&[1; 60], 0);
+    path.accept(&mut [1; 60], 0);
     path.change(Impairment {
         delay_ns: MS,
         ..Default::default()
     });
-    path.accept(&[2; 60], MS);
-    path.accept(&[3; 60], 20 * MS);
+    path.accept(&mut [2; 60], MS);
+    path.accept(&mut [3; 60], 20 * MS);
     let mut out = Vec::new();
     while let Some(next_ns) = path.next_ns() {
         path.release(next_ns, |frame| {
@@ -180,7 +180,7 @@ fn no_frame_costs_an_allocation() {
     });
     let allocations = crate::allocations::during(|| {
         for number in 0..20_000_i64 {
-            path.accept(&[0; 128], number * 1500);
+            path.accept(&mut [0; 128], number * 1500);
             while path.release(number * 1500, |_| true) {}
         }
     });

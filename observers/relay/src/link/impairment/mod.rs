@@ -1,16 +1,29 @@
-//! What a link does to the frames of one direction.
+//! What a link does to the frames of one direction: the list of all impairments.
 //!
-//! It holds and checks the figures; `serialiser`, `fate` and `path` act on them.
+//! A field of `Impairment` is what the front states, an entry of `effects` its check and what it does to each frame;
+//! nothing else lists them. Rate and queue are acted on by `serialiser`, the fate of a frame by `path`.
+
+mod delay;
+mod effect;
+mod shares;
+#[cfg(test)]
+mod tests;
 
 use serde::Deserialize;
 
-/// The longest delay or jitter: beyond it, a unit was mistaken.
-const LONGEST_NS: i64 = 60_000_000_000;
+use crate::link::chance::Chance;
+use crate::link::fate::Fate;
+
+use delay::Delays;
+pub(crate) use delay::Distribution;
+use effect::{Effect, Share};
+
 /// The longest queue.
 const MOST_FRAMES: usize = 1 << 20;
 
 /// One direction's impairment; the default lets every frame through at once.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Impairment {
     /// The rate at which frames are serialised, on the wire; none: without limit.
@@ -35,16 +48,6 @@ pub(crate) struct Impairment {
     pub(crate) corruption: f64,
 }
 
-/// How jitter is distributed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Distribution {
-    /// Every value within ± jitter alike.
-    Uniform,
-    /// Gaussian with the jitter as its standard deviation.
-    Normal,
-}
-
 impl Default for Impairment {
     fn default() -> Self {
         Self {
@@ -63,23 +66,27 @@ impl Default for Impairment {
 }
 
 impl Impairment {
+    /// All effects on single frames, in the order in which they draw numbers.
+    fn effects(&self) -> impl Effect {
+        Share::new("loss", self.loss, shares::lose)
+            .then(Share::new("duplication", self.duplication, shares::duplicate))
+            .then(Share::new("corruption", self.corruption, shares::corrupt))
+            .then(Share::new("reordering", self.reordering, shares::overtake))
+            .then(Delays {
+                delay_ns: self.delay_ns,
+                jitter_ns: self.jitter_ns,
+                distribution: self.distribution,
+            })
+    }
+
+    /// Decides what becomes of the next frame.
+    pub(crate) fn decide(&self, fate: &mut Fate<'_>, chance: &mut Chance) {
+        self.effects().decide(fate, chance);
+    }
+
     /// Says what can't be meant, naming the field below `place`.
     pub(crate) fn check(&self, place: &str) -> Result<(), String> {
-        for (name, fraction) in [
-            ("loss", self.loss),
-            ("duplication", self.duplication),
-            ("reordering", self.reordering),
-            ("corruption", self.corruption),
-        ] {
-            if !(0.0..=1.0).contains(&fraction) {
-                return Err(format!("`{place}.{name}` is {fraction}: a fraction from 0 to 1"));
-            }
-        }
-        for (name, time_ns) in [("delay_ns", self.delay_ns), ("jitter_ns", self.jitter_ns)] {
-            if !(0..=LONGEST_NS).contains(&time_ns) {
-                return Err(format!("`{place}.{name}` is {time_ns}: from 0 to {LONGEST_NS}"));
-            }
-        }
+        self.effects().check(place)?;
         if !(1..=MOST_FRAMES).contains(&self.queue_frames) {
             return Err(format!(
                 "`{place}.queue_frames` is {}: from 1 to {MOST_FRAMES}",
@@ -92,38 +99,5 @@ impl Impairment {
             ));
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refusal(json: &str) -> String {
-        serde_json::from_str::<Impairment>(json)
-            .unwrap()
-            .check("outgoing")
-            .unwrap_err()
-    }
-
-    #[test]
-    fn the_default_is_accepted_and_changes_nothing() {
-        let impairment: Impairment = serde_json::from_str("{}").unwrap();
-        assert_eq!(impairment, Impairment::default());
-        impairment.check("outgoing").unwrap();
-    }
-
-    #[test]
-    fn figures_that_cannot_be_meant_are_refused_by_name() {
-        assert!(refusal(r#"{"loss": 1.5}"#).contains("outgoing.loss"));
-        assert!(refusal(r#"{"corruption": -0.1}"#).contains("outgoing.corruption"));
-        assert!(refusal(r#"{"delay_ns": -1}"#).contains("outgoing.delay_ns"));
-        assert!(refusal(r#"{"queue_frames": 0}"#).contains("outgoing.queue_frames"));
-        assert!(refusal(r#"{"rate_bits_per_s": 0}"#).contains("outgoing.rate_bits_per_s"));
-    }
-
-    #[test]
-    fn an_unknown_field_is_refused() {
-        assert!(serde_json::from_str::<Impairment>(r#"{"delay_ms": 1}"#).is_err());
     }
 }
