@@ -31,7 +31,7 @@ def test_the_calls_of_a_process_are_recorded_by_name_and_nothing_is_lost(tmp_pat
         finally:
             observer.end()
     events = np.load(file)
-    assert (recorded.lost, recorded.events) == (0, len(events))
+    assert (recorded.lost.whole, recorded.events) == (0, len(events))
     own = events[(events["process"] == os.getpid()) & (events["kind"] == _CALLED)]
     assert "getppid" in {recorded.calls[int(number)] for number in own["value"]}
 

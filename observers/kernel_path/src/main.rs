@@ -31,7 +31,7 @@ use clap::{Parser, Subcommand};
 
 use crate::command::{Command, Heard, Lines, Spec, parse};
 use crate::error::ObserverError;
-use crate::message::{Message, print};
+use crate::message::{Lost, Message, print};
 use crate::program::Program;
 use crate::recording::Recording;
 use crate::witness::Witness;
@@ -79,8 +79,12 @@ fn record(lines: &mut Lines) -> Result<(), ObserverError> {
     let recording = Recording::create(&spec.recording)?;
     let mut place = MaybeUninit::uninit();
     let mut program = Program::load(&mut place)?;
-    let missed = follow_until_end(&mut program, &recording, &spec, lines)?;
-    let lost = missed + program.lost()?;
+    let unseen = follow_until_end(&mut program, &recording, &spec, lines)?;
+    let lost = Lost {
+        without_room: program.without_room(),
+        nested: program.nested()?,
+        unseen,
+    };
     let (events, calls) = recording.finish()?;
     print(&Message::Done { events, lost, calls })
 }

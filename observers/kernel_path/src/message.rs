@@ -18,11 +18,21 @@ pub(crate) enum Message {
     /// The recording is complete; the last message.
     Done {
         events: u64,
-        /// What found no room, was left out, or was sent by a device without being seen: the recording has gaps.
-        lost: u64,
+        lost: Lost,
         /// The names of the system calls in it, by their numbers on this machine.
         calls: BTreeMap<i64, String>,
     },
+}
+
+/// What the recording lacks, by why: with any, it has gaps.
+#[derive(Debug, Serialize)]
+pub(crate) struct Lost {
+    /// Events, processes, sockets and packets that found no room.
+    pub(crate) without_room: u64,
+    /// Events within another one of the same kind, for which the kernel ran no program.
+    pub(crate) nested: u64,
+    /// Packets that a device has sent, and for which the kernel ran no program.
+    pub(crate) unseen: u64,
 }
 
 pub(crate) fn print(message: &Message) -> Result<(), ObserverError> {

@@ -96,13 +96,17 @@ impl<'object> Program<'object> {
         self.skeleton.links = KernelPathLinks::default();
     }
 
-    /// How many records, processes, sockets and packets found no room, and how often the kernel left a program out.
-    pub(crate) fn lost(&self) -> Result<u64, ObserverError> {
-        let without_room = self.skeleton.maps.bss_data.as_ref().map_or(0, |data| data.lost);
+    /// How many records, processes, sockets and packets found no room.
+    pub(crate) fn without_room(&self) -> u64 {
+        self.skeleton.maps.bss_data.as_ref().map_or(0, |data| data.lost)
+    }
+
+    /// How many events within another one of the same kind the kernel ran no program for.
+    pub(crate) fn nested(&self) -> Result<u64, ObserverError> {
         let programs = self.skeleton.object().progs();
         programs
             .map(|program| left_out(program.as_fd()))
-            .try_fold(without_room, |lost, more| Ok(lost + more?))
+            .try_fold(0, |nested, more| Ok(nested + more?))
             .map_err(ObserverError::kernel("asking how often a program was left out"))
     }
 }

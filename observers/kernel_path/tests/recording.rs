@@ -7,7 +7,7 @@ mod lab;
 use std::collections::{HashMap, HashSet};
 use std::process::{Command, ExitCode};
 
-use lab::{Event, Lab, Observation, Perf, traffic};
+use lab::{Event, Lab, Observation, Perf, lost, traffic};
 use libtest_mimic::{Failed, Trial};
 use middlemark_lab::check::{self, Check};
 use middlemark_lab::speaker::Speaker;
@@ -89,7 +89,7 @@ fn observed_exchange(lab: &Lab) -> (Vec<Event>, u32, u32) {
         ("sent".into(), format!("received {DATAGRAMS}"))
     );
     let (events, done) = observation.end();
-    assert_eq!(done["lost"], 0, "{done}");
+    assert_eq!(lost(&done), 0, "{done}");
     assert_eq!(done["events"], events.len(), "{done}");
     (events, from, to)
 }
@@ -194,7 +194,7 @@ fn what_the_kernel_sends_later_is_recorded_too(lab: &Lab) -> Result<(), Failed> 
         .collect();
     let queued_bytes: u64 = queued.iter().map(|event| u64::from(event.length)).sum();
     expect(
-        queued_bytes >= whole_bytes || done["lost"].as_u64() > Some(0),
+        queued_bytes >= whole_bytes || lost(&done) > 0,
         format!("{queued_bytes} of {whole_bytes} bytes, and {done}"),
     )?;
     expect(
@@ -214,7 +214,7 @@ fn what_a_device_sends_unseen_is_counted_as_lost(lab: &Lab) -> Result<(), Failed
         let (events, done) = observation.end();
         let seen = of_kind(&events, TRANSMITTED).count();
         expect(seen == usize::from(is_followed), format!("{seen} were seen"))?;
-        expect(done["lost"] == DATAGRAMS, done.to_string())?;
+        expect(done["lost"]["unseen"] == DATAGRAMS, done.to_string())?;
     }
     Ok(())
 }
@@ -232,7 +232,7 @@ fn a_child_that_finds_no_room_is_counted(lab: &Lab) -> Result<(), Failed> {
     shell.say("cat /dev/null; echo done");
     shell.hear();
     let (_, done) = observation.end();
-    expect(done["lost"] == 1, done.to_string())
+    expect(done["lost"]["without_room"] == 1, done.to_string())
 }
 
 fn processes_that_have_ended_leave_their_room(lab: &Lab) -> Result<(), Failed> {
@@ -247,7 +247,7 @@ fn processes_that_have_ended_leave_their_room(lab: &Lab) -> Result<(), Failed> {
         callers.len() == 2001,
         format!("system calls of {} processes", callers.len()),
     )?;
-    expect(done["lost"] == 0, done.to_string())
+    expect(lost(&done) == 0, done.to_string())
 }
 
 fn perf_saw_the_same_packets(lab: &Lab) -> Result<(), Failed> {

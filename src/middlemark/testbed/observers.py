@@ -139,12 +139,37 @@ def kernel_path_missing() -> str | None:
     return answer.complaint
 
 
+class Lost(Model):
+    """What a recording lacks, by why: with any, it has gaps."""
+
+    without_room: int
+    """Events, processes, sockets and packets that found no room."""
+    nested: int
+    """Events within another one of the same kind, for which the kernel ran no program."""
+    unseen: int
+    """Packets that a device has sent, and for which the kernel ran no program."""
+
+    @property
+    def whole(self) -> int:
+        """All of it."""
+        return self.without_room + self.nested + self.unseen
+
+    def __str__(self) -> str:
+        """How much was lost, and why."""
+        reasons = {
+            "no room for them, as the observer was late or there was too much to follow": self.without_room,
+            "events within another one of the same kind": self.nested,
+            "packets that the kernel did not tell of": self.unseen,
+        }
+        why = "; ".join(f"{reason}: {count}" for reason, count in reasons.items() if count)
+        return f"{self.whole} lost ({why})"
+
+
 class Recorded(Model):
     """What a recording holds beside its file."""
 
     events: int
-    lost: int
-    """What found no room, was left out, or was sent by a device without being seen: with any, there are gaps."""
+    lost: Lost
     calls: dict[int, str]
     """The names of the system calls in it, by number."""
 

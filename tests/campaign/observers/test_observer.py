@@ -106,16 +106,18 @@ def test_an_observer_that_dies_within_the_trial_fails_nothing(campaign: Campaign
     assert "it said nothing" in record.unavailable["resources"]
 
 
-def test_events_that_the_kernel_s_observer_lost_are_said(campaign: Campaign, tmp_path: Path) -> None:
+def test_events_that_the_kernel_s_observer_lost_are_said_with_the_reasons(campaign: Campaign, tmp_path: Path) -> None:
     losing = tmp_path / "workers" / "middlemark-kernel-path"
-    done = '{"event": "done", "events": 7, "lost": 3, "calls": {}}'
+    done = '{"event": "done", "events": 7, "lost": {"without_room": 0, "nested": 1, "unseen": 2}, "calls": {}}'
     losing.write_text(f"#!/bin/sh\nread spec\necho '{{\"event\": \"ready\"}}'\nread stop\necho '{done}'\n")
     losing.chmod(0o755)
     record = watched(campaign(suite_text(more="observe: kernel_path")), Observation.KERNEL_PATH)
     assert record.outcome == Valid()
     assert record.kernel_path is not None
     assert record.kernel_path.lost == 3
-    assert record.unavailable["kernel_events"].startswith("3 were lost")
+    assert record.unavailable["kernel_events"] == (
+        "3 lost (events within another one of the same kind: 1; packets that the kernel did not tell of: 2)"
+    )
 
 
 def test_an_unobserved_trial_has_nothing_to_say_of_observers(campaign: Campaign) -> None:

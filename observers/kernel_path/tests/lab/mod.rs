@@ -144,6 +144,12 @@ impl Observation {
     }
 }
 
+/// How much a recording lacks by its last event, for whatever reason.
+pub(crate) fn lost(done: &Value) -> u64 {
+    let by_reason = done["lost"].as_object().expect("it says why");
+    by_reason.values().filter_map(Value::as_u64).sum()
+}
+
 /// The exit status after one line on standard input.
 pub(crate) fn status_when_told(line: &str) -> Option<i32> {
     refusal(&mut Command::new(OBSERVER), line).0

@@ -161,13 +161,14 @@ class KernelPathObserver(TrialObserver):
         self._program.end()
 
     def _as_recorded(self, recorded: Recorded) -> KernelRecording:
-        if recorded.lost:
-            why = "the observer was late, there was too much to follow, or the kernel did not tell of all packets"
-            self.unavailable["kernel_events"] = f"{recorded.lost} were lost: {why}"
+        if recorded.lost.whole:
+            self.unavailable["kernel_events"] = str(recorded.lost)
         return KernelRecording(
             processes=self._pids(),
             forwarders=self.environment.testbed.relay_pids,
-            **recorded.model_dump(),
+            events=recorded.events,
+            lost=recorded.lost.whole,
+            calls=recorded.calls,
         )
 
     def _pids(self) -> dict[str, int]:
