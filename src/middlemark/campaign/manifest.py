@@ -31,7 +31,7 @@ WARNED_OF = {
     "governor": WarningKind.GOVERNOR,
     "turbo": WarningKind.TURBO,
     "idle_states": WarningKind.C_STATES,
-    "load_1min": WarningKind.LOAD,
+    "busy_cpus": WarningKind.LOAD,
     "steal_percent_since_boot": WarningKind.STEAL,
     "rmem_max_bytes": WarningKind.SOCKET_BUFFERS,
     "wmem_max_bytes": WarningKind.SOCKET_BUFFERS,

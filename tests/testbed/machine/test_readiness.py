@@ -15,7 +15,7 @@ def test_every_fact_has_a_value_and_every_unready_one_a_remedy() -> None:
 def test_what_a_report_needs_of_the_machine_is_among_the_facts() -> None:
     names = {fact.name for fact in readiness.facts()}
     assert names >= {
-        "machine_id", "kernel", "cpu_model", "cpus", "memory_bytes", "virtualisation", "governor", "turbo", "idle_states", "load_1min",
+        "machine_id", "kernel", "cpu_model", "cpus", "memory_bytes", "virtualisation", "governor", "turbo", "idle_states", "busy_cpus",
         "rmem_max_bytes", "wmem_max_bytes", "clock_source", "clock_cost_ns", "clock_resolution_ns",
         "steal_percent_since_boot", "isolated_cpus", "transparent_huge_pages", "wake_up_error_median_ns",
     }  # fmt: skip
@@ -60,6 +60,20 @@ def test_steal_is_the_share_of_all_cpu_time(monkeypatch: pytest.MonkeyPatch) -> 
     files(monkeypatch, {"/proc/stat": "cpu  400 0 100 400 0 0 0 100 0 0\ncpu0 ..."})
     fact = readiness._steal()
     assert (fact.value, fact.ready) == (10.0, False)
+
+
+@pytest.mark.parametrize(
+    ("everyone_s", "busy", "ready"), [(100.5, 2.0, False), (100.18, 0.4, True), (100.0, 0.0, True)]
+)
+def test_busy_cpus_are_those_of_other_work_alone(everyone_s: float, busy: float, *, ready: bool) -> None:
+    fact = readiness._busy_cpus((10.0, 100.0, 5.0), (10.2, everyone_s, 5.1))
+    assert (fact.value, fact.ready) == (busy, ready)
+
+
+def test_a_cpu_that_is_idle_waits_for_a_disk_or_is_stolen_does_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness.os, "sysconf", {"SC_CLK_TCK": 100}.get)
+    files(monkeypatch, {"/proc/stat": "cpu  100 200 300 4000 5000 600 700 8000 50 60\ncpu0 ..."})
+    assert readiness._cpu_seconds()[1] == 19.0
 
 
 @pytest.mark.parametrize(("size", "ready"), [("212992", False), ("4194304", True)])

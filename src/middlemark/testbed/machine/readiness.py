@@ -1,7 +1,8 @@
 """What this machine is and whether it is fit to measure on: one `Fact` each, with its remedy where it isn't.
 
-What can't be read is measured in this very process: what a reading of the clock costs, and how late a sleeper wakes.
-The facts go into a run's manifest and are what `middlemark doctor` shows; nothing here changes the machine.
+What can't be read is measured in this very process: what a reading of the clock costs, how late a sleeper wakes, and
+how many CPUs other work keeps busy meanwhile. The facts go into a run's manifest and are what `middlemark doctor`
+shows; nothing here changes the machine.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from pathlib import Path
 
 READINGS = 20_000
 SLEEPS, SLEEP_NS = 200, 1_000_000
+CpuSeconds = tuple[float, float, float]
+"""An instant, and until then the CPU time of all work on this machine, and of this process."""
+_WORKING, _STOLEN = (0, 1, 2, 5, 6), 7
+"""Of the fields of `/proc/stat`: user, nice, system, irq and softirq; steal."""
 
 
 def clock_reading() -> tuple[int, int]:
@@ -56,8 +61,10 @@ class Fact:
 
 
 def facts() -> list[Fact]:
-    """Everything that is known about this machine; takes about a quarter of a second, for the clock."""
-    return [*identity(), *readiness(), *clock_facts()]
+    """Everything that is known about this machine; takes about a quarter of a second, for what is measured."""
+    before = _cpu_seconds()
+    clock = clock_facts()
+    return [*identity(), *readiness(), _busy_cpus(before, _cpu_seconds()), *clock]
 
 
 def identity() -> list[Fact]:
@@ -77,7 +84,7 @@ def identity() -> list[Fact]:
 def readiness() -> list[Fact]:
     """What can be read of the machine's state now."""
     checks: list[Callable[[], Fact]] = [
-        _governor, _turbo, _idle_states, _isolated_cpus, _load, _steal, _transparent_huge_pages, _clock_source,
+        _governor, _turbo, _idle_states, _isolated_cpus, _steal, _transparent_huge_pages, _clock_source,
         partial(_socket_buffer, "rmem_max"), partial(_socket_buffer, "wmem_max"),
     ]  # fmt: skip
     return [check() for check in checks]
@@ -130,15 +137,28 @@ def _isolated_cpus() -> Fact:
     return Fact("isolated_cpus", _read("/sys/devices/system/cpu/isolated") or "none", None)
 
 
-def _load() -> Fact:
-    load = os.getloadavg()[0]
-    return Fact("load_1min", round(load, 2), load < 0.5, "wait until other work has ended: top")
+def _busy_cpus(before: CpuSeconds, after: CpuSeconds) -> Fact:
+    """By other work between two instants: the load average would still tell of what has ended a minute ago."""
+    elapsed, everyone, this_process = (late - early for early, late in zip(before, after, strict=True))
+    busy = max(everyone - this_process, 0.0) / elapsed
+    return Fact("busy_cpus", round(busy, 2), busy < 0.5, "wait until other work has ended: top")
+
+
+def _cpu_seconds() -> CpuSeconds:
+    ticks = _cpu_ticks()
+    working = sum(ticks[field] for field in _WORKING)
+    return time.monotonic(), working / os.sysconf("SC_CLK_TCK"), time.process_time()
 
 
 def _steal() -> Fact:
-    fields = [int(field) for field in (_read("/proc/stat") or "").splitlines()[0].split()[1:]]
-    share = fields[7] / max(sum(fields[:8]), 1)
+    ticks = _cpu_ticks()
+    share = ticks[_STOLEN] / max(sum(ticks[: _STOLEN + 1]), 1)
     return Fact("steal_percent_since_boot", round(100 * share, 3), share < 0.01, "use a dedicated machine")
+
+
+def _cpu_ticks() -> list[int]:
+    """The time of all CPUs since boot, by what they did (proc(5))."""
+    return [int(field) for field in (_read("/proc/stat") or "").splitlines()[0].split()[1:]]
 
 
 def _transparent_huge_pages() -> Fact:
