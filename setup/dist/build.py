@@ -19,7 +19,8 @@ from typing import Any
 
 from components import declared
 from middlemark.errors import EnvironmentNotReady
-from middlemark.worker.executables import ALTERNATIVES, BUILD_RECORD, PREFIX, needed_c_library, needed_libraries
+from middlemark.worker.executables import ALTERNATIVES, BUILD_RECORD, PREFIX
+from middlemark.worker.footprint import needed_c_library, needed_libraries
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()

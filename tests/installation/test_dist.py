@@ -12,7 +12,7 @@ import build as dist
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.worker.executables import needed_c_library
+from middlemark.worker.footprint import needed_c_library
 
 ENTRY = {"worker": "toy", "package": "middlemark-worker-toy", "status": "built", "reason": None, "seconds": 1.0}
 

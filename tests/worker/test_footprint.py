@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady
 from middlemark.worker import executables
-from middlemark.worker.executables import Size, footprint, libraries, needed_c_library, needed_libraries, size
+from middlemark.worker.executables import libraries
+from middlemark.worker.footprint import Size, footprint, needed_c_library, needed_libraries, size
 
 SHELL = Path("/bin/sh").resolve()
 CAT = Path("/bin/cat").resolve()

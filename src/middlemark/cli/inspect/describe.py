@@ -1,6 +1,6 @@
 """`middlemark describe`: what a worker says of itself; `middlemark footprint`: how much code and data it holds.
 
-The first shows what `worker.description` reads, the second what `worker.executables` measures, with nothing added but
+The first shows what `worker.description` reads, the second what `worker.footprint` measures, with nothing added but
 sums.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from middlemark.worker.contract import Description, Matching, OptionDescription, SecurityDescription
-    from middlemark.worker.executables import FootprintPart, Size
+    from middlemark.worker.footprint import FootprintPart, Size
 
 
 def command(
@@ -235,7 +235,8 @@ def footprint_command(
 ) -> None:
     """Measure the static size of workers: text, read-only data, data, bss of each file."""
     from middlemark.worker.description import describe, programs_of
-    from middlemark.worker.executables import footprint, worker, workers
+    from middlemark.worker.executables import worker, workers
+    from middlemark.worker.footprint import footprint
 
     paths = {name: worker(name) for name in middleware} if middleware else workers()
     footprints = {name: footprint(path, programs_of(describe(path))) for name, path in paths.items()}
@@ -258,7 +259,7 @@ def _print_footprints(footprints: Footprints) -> None:
     from rich.text import Text
 
     from middlemark.report.elements.plain_text import Screen
-    from middlemark.worker.executables import Size
+    from middlemark.worker.footprint import Size
 
     table = Table(box=box.SIMPLE_HEAD)
     for heading in ("middleware", "file"):
