@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fleets import MIDDLEMARK
+from command_line import MIDDLEMARK
 from middlemark.campaign.packing import pack, unpack_run
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady, MiddlemarkError, StoreError, UsageError

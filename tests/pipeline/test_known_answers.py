@@ -6,8 +6,6 @@ measures by itself and which is therefore no part of what is tested.
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from command_line import middlemark
 from fate import Fate, Program, fate
 from middlemark.plan import Valid
 from middlemark.results.record import TrialRecord
@@ -30,7 +29,6 @@ pytestmark = [
 
 MESSAGES = 2000
 MS = 1_000_000
-MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
 
 
 @dataclass(frozen=True)
@@ -61,8 +59,7 @@ def run(program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
         "disturbance": {"steal": "100 %"},
     }
     (tmp_path / "suite.yaml").write_text(json.dumps(suite))
-    command = [*MIDDLEMARK, "run", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "run")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = middlemark("run", tmp_path / "suite.yaml", "--out", tmp_path / "run")
     folder = RunFolder(tmp_path / "run")
     (trial,) = folder.stored_trials()
     record = trial.read_record()

@@ -14,7 +14,9 @@ import psutil
 import pytest
 from distributed import Client, Future
 
-from fleets import MIDDLEMARK, PATIENCE_S, PATIENT, TestFleet, connections, fleet, until
+import prepared
+from command_line import middlemark
+from fleets import PATIENCE_S, PATIENT, TestFleet, connections, fleet, until
 from middlemark.campaign.campaign import resume_run, run_new
 from middlemark.campaign.fleet import testbed
 from middlemark.campaign.fleet.front import connected
@@ -80,7 +82,7 @@ def test_a_test_bed_that_hangs_loses_nothing_and_counts_for_nothing_when_it_goes
 
         def hang() -> None:
             until(lambda: beds.measures("hung"), "no block came to the test-bed")
-            beds.testbeds["hung"].send_signal(signal.SIGSTOP)
+            os.kill(beds.testbeds["hung"].pid, signal.SIGSTOP)
 
         hanger = threading.Thread(target=hang)
         hanger.start()
@@ -88,8 +90,9 @@ def test_a_test_bed_that_hangs_loses_nothing_and_counts_for_nothing_when_it_goes
             records = measured(tmp_path, beds)
             hanger.join()
         finally:
-            beds.testbeds["hung"].send_signal(signal.SIGCONT)
-        assert beds.testbeds["hung"].wait(PATIENCE_S) == 0, "its scheduler knows it no more"
+            os.kill(beds.testbeds["hung"].pid, signal.SIGCONT)
+        beds.testbeds["hung"].join(PATIENCE_S)
+        assert beds.testbeds["hung"].exitcode == 0, "its scheduler knows it no more"
     assert [record.outcome.kind for record in records] == ["valid"] * 8
     again = [record for record in records if WarningKind.ELSEWHERE in {each.kind for each in record.warnings}]
     assert again
@@ -128,10 +131,11 @@ def test_a_test_bed_listens_for_its_fleet_and_for_nobody_else(tmp_path: Path) ->
 def test_a_front_that_was_killed_is_resumed_with_whole_blocks(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(BLOCKS)
     with fleet(tmp_path, "one", "two") as beds:
-        command = (*MIDDLEMARK, "run", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "run"), "--json")
-        with subprocess.Popen((*command, "--fleet", beds.address), stdout=subprocess.DEVNULL) as front:
-            until(lambda: any(RunFolder(tmp_path / "run").stored_trials()), "no block came back")
-            os.kill(front.pid, signal.SIGKILL)
+        words = ("run", tmp_path / "suite.yaml", "--out", tmp_path / "run", "--fleet", beds.address)
+        front = prepared.start(prepared.FRONT, words, tmp_path / "front.log")
+        until(lambda: any(RunFolder(tmp_path / "run").stored_trials()), "no block came back")
+        front.kill()
+        front.join()
         before = [folder.id for folder in RunFolder(tmp_path / "run").stored_trials()]
         resume_run(tmp_path / "run", connect=lambda run: connected(beds.address, run, None))
     records = [each.read_record() for each in RunFolder(tmp_path / "run").stored_trials()]
@@ -143,13 +147,11 @@ def test_a_front_may_leave_and_another_brings_in_what_was_measured_meanwhile(tmp
     (tmp_path / "suite.yaml").write_text(BLOCKS)
     run, options = tmp_path / "run", ("--json", "--fleet")
     with fleet(tmp_path, "one", "two") as beds:
-        words = ("run", str(tmp_path / "suite.yaml"), "--out", str(run), "--detach", *options, beds.address)
-        left = subprocess.run((*MIDDLEMARK, *words), capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+        left = middlemark("run", tmp_path / "suite.yaml", "--out", run, "--detach", *options, beds.address)
         assert json.loads(left.stdout) == {"run": str(run), "blocks": 4}
         assert not list(RunFolder(run).stored_trials())
         until(lambda: len(list(tmp_path.glob("tmp-*/*/block.tar"))) == 4, "nobody measures without a front")
-        back = (*MIDDLEMARK, "run", "--attach", str(run), *options, beds.address)
-        subprocess.run(back, capture_output=True, timeout=PATIENCE_S, check=True)
+        assert middlemark("run", "--attach", run, *options, beds.address).returncode == 0
         until(lambda: not list(tmp_path.glob("tmp-*/*/block.tar")), "a test-bed keeps what the front has")
     records = [each.read_record() for each in RunFolder(run).stored_trials()]
     assert [record.outcome.kind for record in records] == ["valid"] * 8
@@ -161,12 +163,11 @@ def test_what_a_lost_test_bed_had_measured_for_nobody_is_measured_anew(tmp_path:
     (tmp_path / "suite.yaml").write_text(BLOCKS)
     run = tmp_path / "run"
     with fleet(tmp_path, "doomed") as beds:
-        words = ("run", str(tmp_path / "suite.yaml"), "--out", str(run), "--detach", "--fleet", beds.address)
-        left = subprocess.run((*MIDDLEMARK, *words), capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+        left = middlemark("run", tmp_path / "suite.yaml", "--out", run, "--detach", "--fleet", beds.address)
         assert f"middlemark run --attach {run} --fleet" in left.stdout
         until(lambda: any(tmp_path.glob("tmp-doomed/*/block.tar")), "nobody measures without a front")
         beds.testbeds["doomed"].kill()
-        beds.testbeds["doomed"].wait()
+        beds.testbeds["doomed"].join()
         beds.join("other")
         resume_run(run, connect=lambda run: connected(beds.address, run, None))
     records = [each.read_record() for each in RunFolder(run).stored_trials()]
@@ -176,8 +177,7 @@ def test_what_a_lost_test_bed_had_measured_for_nobody_is_measured_anew(tmp_path:
 
 def test_a_run_is_left_to_a_fleet_alone(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(BLOCKS)
-    command = (*MIDDLEMARK, "run", str(tmp_path / "suite.yaml"), "--detach")
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    ended = middlemark("run", tmp_path / "suite.yaml", "--detach")
     assert (ended.returncode, "--fleet ADDRESS" in ended.stderr) == (2, True)
 
 
@@ -200,12 +200,14 @@ def test_a_scheduler_without_test_beds_says_how_one_joins(tmp_path: Path, monkey
         measured(tmp_path, beds)
 
 
-def test_where_no_scheduler_answers_it_says_so() -> None:
-    command = (*MIDDLEMARK, "testbed", "join", "tcp://127.0.0.1:9")
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert ended.returncode == 3
-    assert "tcp://127.0.0.1:9" in ended.stderr
-    assert "Traceback" not in ended.stderr
+def test_where_no_scheduler_answers_it_says_so(tmp_path: Path) -> None:
+    words = ("testbed", "join", "tcp://127.0.0.1:9", "--death-timeout", 1)
+    testbed = prepared.start(prepared.FRONT, words, tmp_path / "log")
+    testbed.join(PATIENCE_S)
+    assert testbed.exitcode == 3
+    told = (tmp_path / "log").read_text()
+    assert "tcp://127.0.0.1:9" in told
+    assert "Traceback" not in told
 
 
 def test_without_a_fleet_nothing_of_dask_is_loaded() -> None:

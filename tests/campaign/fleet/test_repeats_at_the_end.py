@@ -47,7 +47,7 @@ def test_a_disturbed_trial_of_a_test_bed_that_has_gone_stays_as_it_is(
             (trial,) = to_repeat(trials, repeats)
             lost.append(str(trials.run_folder.trial(trial.id).read_record().testbed))
             beds.testbeds[lost[0]].terminate()
-            beds.testbeds[lost[0]].wait(PATIENCE_S)
+            beds.testbeds[lost[0]].join(PATIENCE_S)
             return [trial]
 
         monkeypatch.setattr(CampaignTrials, "to_repeat", to_repeat_after_loss)
@@ -62,7 +62,7 @@ def test_a_block_whose_test_beds_have_all_gone_is_measured_by_one_that_joins_lat
         def replace() -> None:
             until(lambda: beds.measures("doomed"), "no block came to the test-bed")
             beds.testbeds["doomed"].kill()
-            beds.testbeds["doomed"].wait(PATIENCE_S)
+            beds.testbeds["doomed"].join(PATIENCE_S)
             beds.join("later")
 
         replacer = threading.Thread(target=replace)

@@ -1,6 +1,5 @@
 """Blocks come back through a folder or store that all machines reach, and through the scheduler where they can't."""
 
-import subprocess
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -8,9 +7,10 @@ from pathlib import Path
 import pytest
 from distributed import Client, Future
 
-from fleets import MIDDLEMARK, PATIENCE_S, PATIENT, fleet, until
+import prepared
+from fleets import PATIENCE_S, PATIENT, fleet, until
 from middlemark.campaign.campaign import run_new
-from middlemark.campaign.fleet import blocks, detached, testbed
+from middlemark.campaign.fleet import blocks, detached, roster, testbed
 from middlemark.campaign.fleet.front import connected
 from middlemark.errors import EnvironmentNotReady
 from middlemark.results import store
@@ -88,7 +88,10 @@ def test_a_store_that_can_t_be_written_is_told_before_anything_is_measured(tmp_p
         run_new(tmp_path / "run", placed(suite_text()), None, by(NO_TEST_BED, tmp_path / "none"))
 
 
-def test_what_a_killed_test_bed_left_in_the_store_is_removed_at_the_end(tmp_path: Path) -> None:
+def test_what_a_killed_test_bed_left_in_the_store_is_removed_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roster, "ANSWERED_WITHIN_S", 1.0)
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / "somebody-else-s.tar").touch()
@@ -104,13 +107,14 @@ def test_what_a_killed_test_bed_left_in_the_store_is_removed_at_the_end(tmp_path
 
 def test_blocks_come_back_through_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "suite.yaml").write_text(BLOCKS)
-    words = ("run", str(tmp_path / "suite.yaml"), "--out", str(tmp_path / "run"), "--json", "--through", URL)
+    words = ("run", tmp_path / "suite.yaml", "--out", tmp_path / "run", "--json", "--through", URL)
     with object_store(tmp_path) as objects:
         for name, value in objects.environment.items():
             monkeypatch.setenv(name, value)
         with fleet(tmp_path, "one") as beds:
-            command = (*MIDDLEMARK, *words, "--fleet", beds.address)
-            subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=True)
+            front = prepared.start(prepared.FRONT, (*words, "--fleet", beds.address), tmp_path / "front.log")
+            front.join(PATIENCE_S)
+            assert front.exitcode == 0
             until(lambda: not objects.names(), "a block is left in the store")
         written, read = (set(objects.requests(method)) for method in ("PUT", "GET"))
     assert outcomes(tmp_path) == ["valid"] * 4

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from fleets import MIDDLEMARK, PATIENCE_S, PATIENT, fleet
+import prepared
+from fleets import PATIENCE_S, PATIENT, fleet
 from middlemark.campaign.campaign import run_new
+from middlemark.campaign.fleet import roster
 from middlemark.campaign.fleet.front import connected
 from middlemark.cli.measure.fleet import security
 from middlemark.errors import EnvironmentNotReady
@@ -34,7 +36,7 @@ def certified(authority: Path, name: str) -> tuple[str, ...]:
     return tuple(word for option, file in files.items() for word in (option, str(authority / file)))
 
 
-def test_a_fleet_measures_over_tls_and_refuses_strangers(tmp_path: Path) -> None:
+def test_a_fleet_measures_over_tls_and_refuses_strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, foreign = (
         certified(authority(tmp_path / "own"), "machine"),
         certified(authority(tmp_path / "foreign"), "thief"),
@@ -43,14 +45,14 @@ def test_a_fleet_measures_over_tls_and_refuses_strangers(tmp_path: Path) -> None
         assert beds.address.startswith("tls://")
         secured = security(beds.address, *(Path(own[at]) for at in (1, 3, 5)))
         run_new(tmp_path / "run", placed(suite_text()), None, lambda run: connected(beds.address, run, secured))
-        stranger = subprocess.run(
-            (*MIDDLEMARK, "testbed", "join", beds.address, *foreign),
-            capture_output=True, text=True, timeout=PATIENCE_S, check=False,
-        )  # fmt: skip
+        words = ("testbed", "join", beds.address, "--death-timeout", 5, *foreign)
+        stranger = prepared.start(prepared.FRONT, words, tmp_path / "stranger.log")
+        stranger.join(PATIENCE_S)
+        monkeypatch.setattr(roster, "ANSWERED_WITHIN_S", 2.0)
         in_clear = beds.address.replace("tls://", "tcp://")
         with pytest.raises(EnvironmentNotReady, match="no scheduler answers"):
             run_new(tmp_path / "clear", placed(suite_text()), None, lambda run: connected(in_clear, run, None))
     (record,) = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
     assert (record.testbed, record.outcome.kind) == ("one", "valid")
-    assert stranger.returncode == 3
-    assert "Traceback" not in stranger.stderr
+    assert stranger.exitcode == 3
+    assert "Traceback" not in (tmp_path / "stranger.log").read_text()

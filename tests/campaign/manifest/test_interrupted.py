@@ -2,37 +2,39 @@
 
 import json
 import signal
-import subprocess
-import sys
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+import prepared
 from middlemark.campaign.campaign import resume_run
 from middlemark.errors import ExitCode
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.processes import abandoned
-from pages import ROOT
 from staged import marked_processes, suite_text
 
-FRONT = ROOT / "tests/support/campaigns/staged_front.py"
+LOG = "front.log"
 # Every process of the trial is deaf: neither the end of its standard input nor SIGTERM ends it.
 DEAF = suite_text(fault="deaf", faulty="publisher_0 subscriber_0", brokered=True).replace("trials: 1", "trials: 2")
 
 
-def front(tmp_path: Path, text: str, *doom: object) -> subprocess.Popen[bytes]:
-    suite = tmp_path / "suite.yaml"
+def front(folder: Path, text: str, *doom: object) -> BaseProcess:
+    suite = folder / "suite.yaml"
     suite.write_text(text)
-    command = [sys.executable, FRONT, suite, tmp_path / "run", *doom]
-    return subprocess.Popen([str(part) for part in command], stderr=subprocess.PIPE)
+    return prepared.start("staged_front", (suite, folder / "run", *doom), folder / LOG)
 
 
-def kill_front(tmp_path: Path, text: str, *doom: object) -> tuple[int, str]:
-    process = front(tmp_path, text, *doom)
-    _, said = process.communicate(timeout=60)
-    return process.returncode, said.decode()
+def ended(process: BaseProcess, folder: Path) -> tuple[int | None, str]:
+    """The exit status of a front, and what it said."""
+    process.join(60)
+    return process.exitcode, (folder / LOG).read_text()
+
+
+def kill_front(folder: Path, text: str, *doom: object) -> tuple[int | None, str]:
+    return ended(front(folder, text, *doom), folder)
 
 
 def folders_of_trials(tmp_path: Path) -> list[Path]:
@@ -98,22 +100,21 @@ def test_a_signal_ends_the_run_cleanly_and_says_how_to_go_on(tmp_path: Path, num
 def test_a_sweep_leaves_the_run_of_a_living_front_alone(tmp_path: Path) -> None:
     process = front(tmp_path, suite_text().replace("trials: 1", "trials: 2"))
     removed = []
-    while process.poll() is None:
+    while process.is_alive():
         removed += abandoned.sweep()
-    _, said = process.communicate()
-    assert (process.returncode, said, removed) == (0, b"", [])
+    assert (*ended(process, tmp_path), removed) == (0, "", [])
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
     assert [record.outcome.kind for record in records] == ["valid", "valid"]
 
 
 def test_two_campaigns_at_once_have_ports_domains_and_names_of_their_own(tmp_path: Path) -> None:
     text = suite_text(topology="C2-2").replace("trials: 1", "trials: 4")
-    fronts = []
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        fronts.append(front(tmp_path / name, text))
-    for process in fronts:
-        assert process.communicate(timeout=60)[1] == b""
+    fronts = {}
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        folder.mkdir()
+        fronts[folder] = front(folder, text)
+    for folder, process in fronts.items():
+        assert ended(process, folder) == (0, "")
     first, second = ([_given(folder) for folder in RunFolder(tmp_path / name / "run").stored_trials()] for name in "ab")
     assert len(first) == len(second) == 4
     assert len({each.name for each in (*first, *second)}) == len({each.token for each in (*first, *second)}) == 8

@@ -5,7 +5,6 @@ import os
 import resource
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import middlemark
 from middlemark.analysis.run import analyse
 from middlemark.campaign.campaign import resume_run, run_new
 from middlemark.errors import ExitCode, StoreError
@@ -287,10 +287,7 @@ def test_a_state_folder_that_is_read_only_is_told_before_any_trial(
 def test_the_command_says_it_in_one_message_with_its_exit_code(disk: Path) -> None:
     (disk / "suite.yaml").write_text(suite_text())
     mounted_again(disk, "ro")
-    command = [sys.executable, "-c", "from middlemark.cli.main import main; main()", "run"]
-    ended = subprocess.run(
-        [*command, str(disk / "suite.yaml"), "--out", str(disk / "run")], capture_output=True, text=True, check=False
-    )
+    ended = middlemark("run", disk / "suite.yaml", "--out", disk / "run")
     assert ended.returncode == ExitCode.ENVIRONMENT
     assert f"{disk / 'run'}: it can't be written to" in ended.stderr
     assert "--out" in ended.stderr

@@ -1,17 +1,14 @@
 """`middlemark reproduce` as a user has it: the plan, the run, its report, and how it goes on."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from command_line import middlemark
 from middlemark.errors import ExitCode
 from staged import own_machine
 from staged_paper import stage_paper
-
-MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
 
 
 @pytest.fixture(autouse=True)
@@ -20,11 +17,6 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
     monkeypatch.chdir(tmp_path)
     stage_paper(tmp_path / "paper")
-
-
-def middlemark(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [*MIDDLEMARK, *(str(argument) for argument in arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
 
 
 def test_a_dry_run_says_what_runs_what_can_not_and_what_stays_open() -> None:

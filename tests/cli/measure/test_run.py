@@ -4,20 +4,18 @@ import io
 import json
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
 from rich.console import Console
 
+from command_line import MIDDLEMARK, middlemark
 from middlemark.cli.measure.plan import print_plan
 from middlemark.errors import ExitCode
 from middlemark.plan import plan_trials
 from middlemark.suite import load_suite
 from staged import own_machine, suite_text
-
-MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
 
 
 @pytest.fixture(autouse=True)
@@ -27,11 +25,6 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def middlemark(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [*MIDDLEMARK, *(str(argument) for argument in arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-
-
 def suite(text: str) -> Path:
     path = Path("suite.yaml")
     path.write_text(text)
@@ -39,7 +32,9 @@ def suite(text: str) -> Path:
 
 
 def test_a_run_ends_with_the_summary_and_the_report(tmp_path: Path) -> None:
-    done = middlemark("run", suite(suite_text()))
+    """As a process of its own, which nothing has prepared."""
+    command = [*MIDDLEMARK, "run", suite(suite_text())]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == ExitCode.OK, done.stderr
     (run,) = (tmp_path / "runs").iterdir()
     assert run.name.startswith("staged-")

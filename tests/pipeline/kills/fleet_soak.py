@@ -16,9 +16,9 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from command_line import MIDDLEMARK
 from fate import Program, fate
 from fleet_lab import Lab, lab
-from fleets import MIDDLEMARK
 from middlemark.analysis.run import analyse
 from middlemark.results.run_folder import RunFolder
 from soaking import Found, Soak

@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from command_line import MIDDLEMARK
 from killed_campaigns import be_a_campaign, draw_names_with
 from left_behind import left_of
 from middlemark.results.record import TrialRecord
@@ -31,7 +32,6 @@ from soaking import Found, Soak
 from ssh_server import serving, sshd
 from victims import kind_of, victims_of
 
-MIDDLEMARK = (sys.executable, "-c", "from middlemark.cli.main import main; main()")
 LONGEST_S = 1.0
 """From the condition to the kill: a trial takes several times as long."""
 FRONT_SHARE = 0.4

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,11 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from command_line import MIDDLEMARK
 from middlemark.testbed.processes.entry import SHARED_MEMORY, read_entries
 from middlemark.worker import executables
 from testbeds import until
 
-MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
 ROOT = Path(__file__).resolve().parents[3]
 CARGO_TEST = ["cargo", "test", "--release", "--locked", "--quiet", "-p", "middlemark-conformance"]
 

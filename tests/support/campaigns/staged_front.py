@@ -1,6 +1,7 @@
 """A front that runs a campaign and is killed, or gets a signal, a while after its first trial has come to a step.
 
-`python staged_front.py SUITE RUN_FOLDER SIGNAL STEP SECONDS`; without the last three it runs to its end.
+`SUITE RUN_FOLDER SIGNAL STEP SECONDS` are on its command line; without the last three it runs to its end. `prepared`
+starts it.
 """
 
 import os
@@ -27,7 +28,3 @@ def main() -> int:
         print(error, file=sys.stderr)
         return error.exit_code
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

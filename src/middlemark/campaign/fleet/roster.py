@@ -28,6 +28,7 @@ from middlemark.results.manifest import Manifest, Testbed
 
 TALK: Final = logging.getLogger("distributed.batched")
 """Where Dask tells, with a traceback, that a connection was closed which this front closes at its end."""
+ANSWERED_WITHIN_S: Final = 10.0
 JOINED_WITHIN_S: Final = 30.0
 MOST_REASONS: Final = 5
 LOOK_S: Final = 1.0
@@ -38,7 +39,7 @@ async def client_at(address: str, security: Security | None) -> Client:
     """A connection to a scheduler; raises `EnvironmentNotReady` where none answers."""
     TALK.setLevel(logging.WARNING)
     try:
-        client: Client = await Client(address, asynchronous=True, security=security, timeout="10s")
+        client: Client = await Client(address, asynchronous=True, security=security, timeout=ANSWERED_WITHIN_S)
     except (OSError, TimeoutError, ValueError) as error:
         raise EnvironmentNotReady(
             f"no scheduler answers at {address}: {error}", remedy="start one: dask scheduler"
