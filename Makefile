@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 CARGO_TARGET_DIR ?= target
 export CARGO_TARGET_DIR
 STAMPS := $(CARGO_TARGET_DIR)/stamps
+# What was compiled once serves every process, also where the environment asks for no bytecode.
+unexport PYTHONDONTWRITEBYTECODE
 SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -path '*/tests/*' 2>/dev/null)
 
 .DEFAULT_GOAL := help
@@ -79,17 +81,18 @@ sanitize: setup ## lifetimes of memory, and races between threads: Miri, Address
 	@setup/sanitize.sh
 
 # All but those that measure time run side by side: they mostly wait, so that a machine of few CPUs runs two on each.
+# Whoever has none left takes some from another; a thread of polars is enough for each, as the CPUs have other tests.
 AT_ONCE ?= $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : n)))
 
 # What else the machine does can spoil a measurement: a test that fails is tried once more, and only the second failure
 # counts. Both are shown, and more second tries than this fail the run: so many are no accident of the machine.
 MOST_SECOND_TRIES ?= 3
 define tried_twice
-	$(BIN)/python setup/try_twice.py $(MOST_SECOND_TRIES) $(1)
+	POLARS_MAX_THREADS=1 $(BIN)/python setup/try_twice.py $(MOST_SECOND_TRIES) $(1)
 endef
 
 test-python: setup $(STAMPS)/test-packages $(STAMPS)/sbom-python ## tests of the front, and of the whole from suite to report
-	$(call tried_twice,--numprocesses $(AT_ONCE) -m "not timed and not guest")
+	$(call tried_twice,--numprocesses $(AT_ONCE) --dist worksteal -m "not timed and not guest")
 	$(call tried_twice,-m timed)
 
 test-guest: setup ## links by the kernel's netem, in an emulated guest whose kernel has it (3 minutes; says what it needs)

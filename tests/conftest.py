@@ -15,6 +15,11 @@ settings.register_profile("search", deadline=None, max_examples=3000)
 settings.load_profile("repeatable")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest come first, so that no process is still at one of them when the others have nothing left."""
+    items.sort(key=lambda item: "pipeline" not in item.path.parts)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What tests read of runs is not kept in the user's cache."""
