@@ -1,5 +1,6 @@
 """What all tests share: what they may remove, how properties are searched, and runs to look at."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,14 @@ settings.load_profile("repeatable")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest come first, so that no process is still at one of them when the others have nothing left."""
     items.sort(key=lambda item: "pipeline" not in item.path.parts)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_survives_a_power_cut() -> Iterator[None]:
+    """No test waits for the disk; what is written in which order, `power_cuts` follows."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", os.fstat)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

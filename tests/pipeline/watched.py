@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -17,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from command_line import middlemark
 from fleets import fleet
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
@@ -177,7 +177,7 @@ def watched(how: str, text: str) -> dict[str, object]:
 def show(run: Path) -> None:
     """Everything that commands make of a run, where they put it by themselves."""
     for words in (["report"], *(["export", "--format", form] for form in ExportFormat)):
-        subprocess.run([sys.executable, "-m", "middlemark", *words, str(run)], check=True, stdout=subprocess.DEVNULL)
+        assert middlemark(*words, run).returncode == 0
     pages = Client(site([run.parent], Admission()))
     for path in ("/", "/history", "/runs/0/report"):
         assert pages.get(path).status_code == 200

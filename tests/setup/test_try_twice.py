@@ -1,5 +1,6 @@
 """A test that fails is tried once more and named; a test that fails again, or too many of them, fail the run."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,8 +23,9 @@ FAILS = "def test_fails(): raise AssertionError\n"
 def tried(folder: Path, text: str, *, most: int) -> tuple[int, str]:
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "test_some.py").write_text(text)
-    command = [sys.executable, str(SCRIPT), str(most), "-p", "no:randomly", "test_some.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    command = [sys.executable, str(SCRIPT), str(most), "test_some.py"]
+    bare = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=bare, check=False)
     return done.returncode, done.stdout
 
 

@@ -3,17 +3,17 @@
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from behaviour import Behaviour
-from middlemark.analysis.run import analyse
+from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import NoCommunication, NotApplicable
 from middlemark.plan.trial import MissingPath
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.output.html import render
 from middlemark.report.output.markup import marked
 from middlemark.report.output.terminal import print_summary
-from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Delivery
 from run_builder import build_demand_run, build_run
 
@@ -30,7 +30,11 @@ MS = 1_000_000
 
 
 def judged(path: Path, text: str = AMR, **behaviours: Behaviour) -> Recommendation:
-    found = recommendation(analyse(build_demand_run(path, text, behaviours)))
+    return recommended(analyse(build_demand_run(path, text, behaviours)))
+
+
+def recommended(findings: RunFindings) -> Recommendation:
+    found = recommendation(findings)
     assert found is not None
     return found
 
@@ -140,8 +144,7 @@ def test_without_a_deadline_nothing_is_ranked(tmp_path: Path) -> None:
 
 def test_terminal_and_page_say_the_same(tmp_path: Path) -> None:
     findings = analyse(build_demand_run(tmp_path, AMR, {"fast": Behaviour(), "late": Behaviour(latency_ns=90 * MS)}))
-    said = recommendation(findings)
-    assert said is not None
+    said = recommended(findings)
     console = Console(record=True, width=400, file=io.StringIO())
     print_summary(findings, console)
     printed, page = console.export_text(), render(findings)
@@ -217,12 +220,13 @@ def behaviours_of_many() -> dict[str, Behaviour]:
     return {"good": Behaviour(), "late": Behaviour(), **late}
 
 
-def judged_of_many(path: Path) -> Recommendation:
-    return judged(path, many_streams(), **behaviours_of_many())
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    return analyse(build_demand_run(tmp_path_factory.mktemp("many"), many_streams(), behaviours_of_many()))
 
 
-def test_of_many_reasons_the_worst_are_told_with_the_number_of_all(tmp_path: Path) -> None:
-    said = reasons(judged_of_many(tmp_path))["late"]
+def test_of_many_reasons_the_worst_are_told_with_the_number_of_all(many: RunFindings) -> None:
+    said = reasons(recommended(many))["late"]
     assert said.startswith("4 requirements missed, the worst: t5 misses its deadline: ")
     assert [said.index(f"{topic} misses") for topic in ("t5", "t9", "t7")] == sorted(
         said.index(f"{topic} misses") for topic in ("t5", "t9", "t7")
@@ -231,8 +235,8 @@ def test_of_many_reasons_the_worst_are_told_with_the_number_of_all(tmp_path: Pat
     assert "t3" not in said
 
 
-def test_of_many_streams_each_has_a_row_and_the_worst_comes_first(tmp_path: Path) -> None:
-    table = judged_of_many(tmp_path).requirements
+def test_of_many_streams_each_has_a_row_and_the_worst_comes_first(many: RunFindings) -> None:
+    table = recommended(many).requirements
     assert table.headings == ("stream", "required", "result", "good", "late")
     assert [row[0] for row in table.lines[:4]] == ["t5", "t9", "t7", "t3"]
     assert [row[2] for row in table.lines[:5]] == ["missed by 1 of 2"] * 4 + ["met by all"]
@@ -245,7 +249,8 @@ def test_of_many_streams_those_of_each_process_are_counted_the_worst_first(tmp_p
     text = many_streams().replace("[drivers, control]", "[drivers, planner, safety, control]")
     for topic, process in (("t5", "planner"), ("t1", "safety")):
         text = text.replace(f"topic: {topic}, publishers: drivers", f"topic: {topic}, publishers: {process}")
-    found = judged(tmp_path, text, **behaviours_of_many())
+    findings = analyse(build_demand_run(tmp_path, text, behaviours_of_many()))
+    found = recommended(findings)
     assert found.groups is not None
     assert found.groups.headings == ("published by", "streams", "good", "late")
     assert found.groups.lines == (
@@ -253,16 +258,16 @@ def test_of_many_streams_those_of_each_process_are_counted_the_worst_first(tmp_p
         ("planner", "1", "1 ✓", "1 ✗"),
         ("safety", "1", "1 ✓", "1 ✓"),
     )
-    page = render(analyse(RunFolder(tmp_path)))
+    page = render(findings)
     assert page.index("Streams by process") < page.index("Each requirement")
 
 
-def test_few_streams_or_those_of_one_process_are_no_groups(tmp_path: Path) -> None:
-    assert judged_of_many(tmp_path / "many").groups is None
-    assert judged(tmp_path / "few", good=Behaviour()).groups is None
+def test_few_streams_or_those_of_one_process_are_no_groups(tmp_path: Path, many: RunFindings) -> None:
+    assert recommended(many).groups is None
+    assert judged(tmp_path, good=Behaviour()).groups is None
 
 
-def test_what_a_page_of_many_streams_selects_by_does_not_grow_with_them(tmp_path: Path) -> None:
-    page = render(analyse(build_demand_run(tmp_path, many_streams(), {"good": Behaviour(), "other": Behaviour()})))
+def test_what_a_page_of_many_streams_selects_by_does_not_grow_with_them(many: RunFindings) -> None:
+    page = render(many)
     assert page.count('class="search"') == 1
     assert "stream.t5" not in page.partition('<section id="answer"')[2].partition("<script")[0]

@@ -13,11 +13,12 @@ from middlemark.suite.papers import Extent, LoadedPaper, load_paper, shipped_pap
 
 PAPERS = shipped_paper_names()
 MINUTE_NS = 60 * 10**9
+shipped = cache(load_paper)
 
 
 @cache
 def experiments(paper: str, suite: str, extent: Extent) -> tuple[Experiment, ...]:
-    measured = load_paper(paper).suite(suite, extent).suite
+    measured = shipped(paper).suite(suite, extent).suite
     return expand(measured, available=[each.middleware for each in measured.middlewares])
 
 
@@ -37,7 +38,7 @@ def test_papers_ship() -> None:
 
 @pytest.fixture(params=PAPERS)
 def loaded(request: pytest.FixtureRequest) -> LoadedPaper:
-    return load_paper(request.param)
+    return shipped(request.param)
 
 
 def test_a_paper_is_named_as_its_folder_and_its_suites_after_it(loaded: LoadedPaper) -> None:
@@ -114,8 +115,8 @@ def test_an_explanation_changes_one_factor_alone(loaded: LoadedPaper) -> None:
 def test_the_automotive_evaluation_has_all_its_cells() -> None:
     own = experiments("automotive-2025", "messages", Extent.FULL)
     assert len(own) == 4 * 8 * 2 * 3
-    assert len(load_paper("automotive-2025").values["latency"]) == 2 * (4 * 4 * 8 + 8)
-    assert [each.finding for each in load_paper("automotive-2025").paper.findings] == list(range(1, 13))
+    assert len(shipped("automotive-2025").values["latency"]) == 2 * (4 * 4 * 8 + 8)
+    assert [each.finding for each in shipped("automotive-2025").paper.findings] == list(range(1, 13))
 
 
 def test_the_industrial_evaluation_has_all_its_cells() -> None:
@@ -123,7 +124,7 @@ def test_the_industrial_evaluation_has_all_its_cells() -> None:
         each: len(experiments("zenoh-iiot-2025", each, Extent.FULL)) for each in ("round_trips", "delay", "mobility")
     }
     assert sizes == {"round_trips": 3 * 5 + 2, "delay": 5, "mobility": 3 * 5}
-    loaded = load_paper("zenoh-iiot-2025")
+    loaded = shipped("zenoh-iiot-2025")
     assert [len(loaded.values[each]) for each in ("scenarios", "cloud", "speeds")] == [
         2 * each for each in sizes.values()
     ]
@@ -178,7 +179,7 @@ def test_a_full_extent_measures_for_two_hours_at_most(loaded: LoadedPaper) -> No
 
 
 def test_all_quick_extents_together_are_within_an_hour() -> None:
-    every = (each for name in PAPERS for each in trials_of(load_paper(name), Extent.QUICK))
+    every = (each for name in PAPERS for each in trials_of(shipped(name), Extent.QUICK))
     assert campaign_duration_ns(every) <= 60 * MINUTE_NS
 
 

@@ -172,7 +172,7 @@ def test_a_comparison_is_of_chains_and_of_streams_only_on_demand(run: RunFinding
 def test_a_trial_that_is_followed_piece_by_piece_comes_to_the_same(
     run: RunFindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chain_trace, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(chain_trace, "CHUNK_ROWS", 29)
     monkeypatch.setattr(tables, "FEW_ROWS", 0)
     again = analyse(run.folder)
     assert again.damaged == ()
