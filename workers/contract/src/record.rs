@@ -13,7 +13,7 @@ use npyz::{AutoSerialize, Deserialize, Serialize};
 use schemars::JsonSchema;
 
 /// One message at one subscriber (for an answer: at the client that sent its question).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
 pub struct Received {
     /// The stream's position in the spec's `streams`.
     pub stream: u16,
@@ -37,7 +37,7 @@ pub struct Received {
 }
 
 /// One message at its publisher.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
 pub struct Published {
     /// The stream's position in the spec's `streams`.
     pub stream: u16,
@@ -73,7 +73,7 @@ pub enum Trigger {
 }
 
 /// One execution of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
 pub struct Execution {
     /// The node's number.
     pub node: u16,
@@ -88,7 +88,7 @@ pub struct Execution {
 }
 
 /// One message that an execution took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
 pub struct ExecutionInput {
     /// The node's number.
     pub node: u16,
@@ -107,7 +107,7 @@ pub struct ExecutionInput {
 }
 
 /// One message that an execution sent and the middleware accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
 pub struct ExecutionOutput {
     /// The node's number.
     pub node: u16,

@@ -126,17 +126,6 @@ impl Flood {
 
 /// A publisher that sends as fast as it can, with memory for so many messages.
 fn sender(publisher: Publisher, size_bytes: usize, form: Option<Form>, messages: u32) -> Sender {
-    let blank = Published {
-        stream: 0,
-        publisher: 0,
-        sequence: 0,
-        intended_ns: 0,
-        sent_ns: 0,
-        returned_ns: 0,
-        fill_ns: 0,
-        serialise_ns: 0,
-        accepted: 0,
-    };
     let pool = Arc::new(Pool::new(TOKEN, size_bytes));
     Sender {
         stream: "harness".into(),
@@ -146,7 +135,7 @@ fn sender(publisher: Publisher, size_bytes: usize, form: Option<Form>, messages:
         token: TOKEN,
         spin_ns: 0,
         messages,
-        recorder: Arc::new(Recorder::new(messages as usize, blank)),
+        recorder: Arc::new(Recorder::new(messages as usize, Published::default())),
         client: None,
         refusal: None,
         sent: 0,

@@ -184,18 +184,7 @@ impl Reserved {
                 responses = Some((answers, receiver));
             }
         }
-        let blank = Published {
-            stream: 0,
-            publisher: 0,
-            sequence: 0,
-            intended_ns: 0,
-            sent_ns: 0,
-            returned_ns: 0,
-            fill_ns: 0,
-            serialise_ns: 0,
-            accepted: 0,
-        };
-        let recorder = Arc::new(Recorder::new(samples(spec, stream, 1), blank));
+        let recorder = Arc::new(Recorder::new(samples(spec, stream, 1), Published::default()));
         self.publications.push(Publication {
             form: self.form(&channel),
             channel,

@@ -38,36 +38,12 @@ impl Journal {
     /// With memory for so many executions and taken messages.
     pub(crate) fn new(spec: &NodeSpec, trigger: Trigger, executions: usize, messages: usize) -> Journal {
         let node = spec.number;
-        let execution = Execution {
-            node,
-            execution: 0,
-            trigger: trigger as u8,
-            started_ns: 0,
-            computed_ns: 0,
-        };
-        let input = ExecutionInput {
-            node,
-            execution: 0,
-            stream: 0,
-            publisher: 0,
-            sequence: 0,
-            sent_ns: 0,
-            received_ns: 0,
-        };
-        let output = ExecutionOutput {
-            node,
-            execution: 0,
-            stream: 0,
-            sequence: 0,
-            sent_ns: 0,
-            fill_ns: 0,
-        };
         Journal {
             node,
             trigger,
-            executions: touched(executions, execution),
-            inputs: touched(messages, input),
-            outputs: touched(executions * spec.outputs.len(), output),
+            executions: touched(executions),
+            inputs: touched(messages),
+            outputs: touched(executions * spec.outputs.len()),
             counts: NodeCounts {
                 node: spec.name.clone(),
                 first_execution_ns: None,
@@ -145,8 +121,8 @@ impl Journal {
     }
 }
 
-fn touched<T: Copy>(capacity: usize, blank: T) -> Vec<T> {
-    let mut places = vec![blank; capacity];
+fn touched<T: Copy + Default>(capacity: usize) -> Vec<T> {
+    let mut places = vec![T::default(); capacity];
     places.clear();
     places
 }

@@ -69,17 +69,6 @@ impl ReceiverState {
     /// finds no message late, verifies none and tells nobody.
     pub(crate) fn new(channel: Channel, token: u32, messages: u32, samples: usize) -> ReceiverState {
         let flows = channel.publishers.len();
-        let blank = Received {
-            stream: 0,
-            answer: 0,
-            publisher: 0,
-            subscriber: 0,
-            sequence: 0,
-            intended_ns: 0,
-            sent_ns: 0,
-            received_ns: 0,
-            deserialise_ns: 0,
-        };
         ReceiverState {
             channel,
             token,
@@ -87,7 +76,7 @@ impl ReceiverState {
             verify: None,
             form: None,
             flows: (0..flows).map(|_| Flow::new(messages)).collect(),
-            recorder: Recorder::new(samples, blank),
+            recorder: Recorder::new(samples, Received::default()),
             overflow: (0..flows).map(|_| Overflow::new()).collect(),
             foreign: AtomicU64::new(0),
             on_first: Box::new(|_, _, _| {}),

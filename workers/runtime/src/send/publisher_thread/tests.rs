@@ -30,17 +30,6 @@ impl Publish for Telling {
 
 /// A publisher that tells what it sends.
 pub(super) fn sender(number: u16, rate_hz: f64, told: &Told, gate: &Arc<WindowGate>) -> Sender {
-    let blank = Published {
-        stream: 0,
-        publisher: 0,
-        sequence: 0,
-        intended_ns: 0,
-        sent_ns: 0,
-        returned_ns: 0,
-        fill_ns: 0,
-        serialise_ns: 0,
-        accepted: 0,
-    };
     let publisher = Publisher::Copying(Box::new(Telling(Arc::clone(told))));
     Sender {
         stream: format!("s{number}"),
@@ -63,7 +52,7 @@ pub(super) fn sender(number: u16, rate_hz: f64, told: &Told, gate: &Arc<WindowGa
         token: 7,
         spin_ns: 0,
         messages: 1000,
-        recorder: Arc::new(Recorder::new(1000, blank)),
+        recorder: Arc::new(Recorder::new(1000, Published::default())),
         client: None,
         refusal: None,
         sent: 0,

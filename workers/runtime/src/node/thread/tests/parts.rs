@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use middlemark_contract::{ComputeSpec, NodeInput, NodeOutput, PatternSpec, TakeSpec};
+use middlemark_contract::{ComputeSpec, NodeInput, NodeOutput, PatternSpec, Published, TakeSpec};
 
 use super::super::*;
 use crate::harness;
@@ -61,17 +61,6 @@ pub(super) fn spec(trigger: TriggerSpec, takes: &[TakeSpec], time_ns: u64) -> No
 }
 
 pub(super) fn sender(gate: &Arc<WindowGate>, sent: &Arc<Mutex<Vec<(Phase, u32)>>>) -> Sender {
-    let blank = middlemark_contract::Published {
-        stream: 0,
-        publisher: 0,
-        sequence: 0,
-        intended_ns: 0,
-        sent_ns: 0,
-        returned_ns: 0,
-        fill_ns: 0,
-        serialise_ns: 0,
-        accepted: 0,
-    };
     Sender {
         stream: "out".into(),
         pattern: PatternSpec::Computed { rate_hz: None },
@@ -88,7 +77,7 @@ pub(super) fn sender(gate: &Arc<WindowGate>, sent: &Arc<Mutex<Vec<(Phase, u32)>>
         token: 0,
         spin_ns: 0,
         messages: 1000,
-        recorder: Arc::new(Recorder::new(1000, blank)),
+        recorder: Arc::new(Recorder::new(1000, Published::default())),
         client: None,
         refusal: None,
         sent: 0,

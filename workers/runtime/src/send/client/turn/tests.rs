@@ -42,17 +42,6 @@ fn asked(
     (interval_ns, patience_ns): (u64, u64),
     reply: impl FnMut(Header) -> Result<(), PublishError> + Send + 'static,
 ) -> (PublisherCounts, Vec<ThreadId>) {
-    let blank = Published {
-        stream: 0,
-        publisher: 0,
-        sequence: 0,
-        intended_ns: 0,
-        sent_ns: 0,
-        returned_ns: 0,
-        fill_ns: 0,
-        serialise_ns: 0,
-        accepted: 0,
-    };
     let asked = Asked::default();
     let publisher = Publisher::Copying(Box::new(Noting {
         asked: Arc::clone(&asked),
@@ -72,7 +61,7 @@ fn asked(
         token: 7,
         spin_ns: 0,
         messages: u32::MAX / 2,
-        recorder: Arc::new(Recorder::new(messages as usize, blank)),
+        recorder: Arc::new(Recorder::new(messages as usize, Published::default())),
         client: Some(Client::Turn(Arc::clone(turn))),
         refusal: None,
         sent: 0,

@@ -54,17 +54,6 @@ fn slow_sender(pattern: PatternSpec, call_ns: i64) -> (Sender, Sent) {
 }
 
 fn sender_with(pattern: PatternSpec, publisher: Publisher) -> Sender {
-    let blank = Published {
-        stream: 0,
-        publisher: 0,
-        sequence: 0,
-        intended_ns: 0,
-        sent_ns: 0,
-        returned_ns: 0,
-        fill_ns: 0,
-        serialise_ns: 0,
-        accepted: 0,
-    };
     Sender {
         stream: "s".into(),
         pattern,
@@ -83,7 +72,7 @@ fn sender_with(pattern: PatternSpec, publisher: Publisher) -> Sender {
         token: 7,
         spin_ns: 0,
         messages: MESSAGES,
-        recorder: Arc::new(Recorder::new(MESSAGES as usize, blank)),
+        recorder: Arc::new(Recorder::new(MESSAGES as usize, Published::default())),
         client: None,
         refusal: None,
         sent: 0,
