@@ -175,7 +175,7 @@ fn message_options() -> Vec<OptionDescription> {
             "rumqttc's set_inflight: unacknowledged messages of level 1 and 2 at a publisher.",
         ),
         integer(
-            "client_queue_messages",
+            "client_queue_messages_per_stream",
             1..=1_000_000,
             10,
             "rumqttc's channel between publish call and connection, so many for each stream that an application publishes; full, it \

@@ -51,7 +51,7 @@ fn common(summary: &str) -> Profile {
         )
         .sets(
             Axis::Buffers,
-            [("client_queue_messages", 100.into())],
+            [("client_queue_messages_per_stream", 100.into())],
             "rumqttc, MqttOptions::set_inflight: as many may wait to be sent as may be unacknowledged by default",
         )
         .leaves(Axis::Other, "persistence and retained messages are off as shipped")

@@ -113,7 +113,7 @@ fn password<'a>(context: &Context<'a>) -> Result<Option<&'a str>, SessionError> 
 
 /// The client's queue: as long for each stream that the application publishes as is asked for, or as that stream lets it be.
 pub(super) fn queue_messages(context: &Context<'_>) -> usize {
-    let asked = context.options.integer("client_queue_messages") as usize;
+    let asked = context.options.integer("client_queue_messages_per_stream") as usize;
     shared_queue(asked, published(context).map(Channel::queued_messages))
 }
 
