@@ -39,7 +39,8 @@ fn build() -> Result<(), String> {
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_LIBRARY={library}");
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_LARGE_DATA={has_large_data}");
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_ORIGIN=installed library, version {version} at build time");
-    shim.file("shim/fastdds.cpp")
+    shim.define("MM_LARGE_DATA", if has_large_data { "1" } else { "0" })
+        .file("shim/fastdds.cpp")
         .file("tests/throwing.cpp")
         .try_compile("middlemark_fastdds")
         .map_err(|_| format!("the shim does not compile against Fast DDS {version}"))?;

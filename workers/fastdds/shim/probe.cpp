@@ -6,6 +6,7 @@ middlemark_found fastdds FASTDDS_VERSION_STR
 #include <fastrtps/config.h>
 middlemark_found fastrtps FASTRTPS_VERSION_STR
 #endif
+// They came with 2.13.
 #if __has_include(<fastdds/rtps/attributes/BuiltinTransports.hpp>)
 large_data
 #endif

@@ -18,12 +18,9 @@
 #define MM_FASTDDS_3 0
 #endif
 
-// The built-in transports LARGE_DATA came with 2.13.
-#if __has_include(<fastdds/rtps/attributes/BuiltinTransports.hpp>)
+// The build script says whether there are the built-in transports LARGE_DATA, as `probe.cpp` found.
+#if MM_LARGE_DATA
 #include <fastdds/rtps/attributes/BuiltinTransports.hpp>
-#define MM_LARGE_DATA 1
-#else
-#define MM_LARGE_DATA 0
 #endif
 
 #if MM_FASTDDS_3
