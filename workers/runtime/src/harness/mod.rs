@@ -136,7 +136,6 @@ fn sender(publisher: Publisher, size_bytes: usize, form: Option<Form>, messages:
         spin_ns: 0,
         messages,
         recorder: Arc::new(Recorder::new(messages as usize, Published::default())),
-        client: None,
         refusal: None,
         sent: 0,
         filling: Filling::default(),

@@ -116,7 +116,7 @@ impl Running {
         let mut division = Division::of(publications.len(), &self.gate);
         for mut publication in publications {
             self.recorders.push(counts::PublisherRecords::of(&publication));
-            let responses = publication.responses.take();
+            let (client, responses) = (publication.client.take(), publication.responses.take());
             let responses = responses.map(|(channel, state)| (channel, Arc::new(state)));
             self.receivers
                 .extend(responses.iter().map(|(_, state)| Arc::clone(state)));
@@ -126,7 +126,7 @@ impl Running {
             let sender = sender(spec, publication, publisher, &self.gate);
             match node_of(parts, &sender) {
                 Some((node, output)) => outputs.push((node, output, OutputSender::new(sender))),
-                None => self.publishing.start(division.add(sender), notes)?,
+                None => self.publishing.start(division.add(sender, client), notes)?,
             }
         }
         self.publishing.start(division.rest(), notes)?;
@@ -219,7 +219,6 @@ fn sender(
         token: spec.rendezvous.token,
         spin_ns: spec.placement.spin_ns as i64,
         recorder: publication.recorder,
-        client: publication.client,
         refusal: None,
         sent: 0,
         filling: Filling::default(),

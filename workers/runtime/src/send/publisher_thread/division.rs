@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use middlemark_contract::{OWN_THREADS, SHARED_THREAD_HZ, SHARED_THREAD_PUBLISHERS};
 
+use crate::send::client::Client;
 use crate::send::gate::WindowGate;
 use crate::send::publisher_thread::PublisherThread;
 use crate::send::sender::Sender;
@@ -31,8 +32,11 @@ impl Division {
         }
     }
 
-    /// Takes in a publisher; returns the thread that is complete with it.
-    pub(crate) fn add(&mut self, sender: Sender) -> Option<PublisherThread> {
+    /// Takes in a publisher, or a client; returns the thread that is complete with it.
+    pub(crate) fn add(&mut self, sender: Sender, client: Option<Client>) -> Option<PublisherThread> {
+        if let Some(client) = client {
+            return Some(PublisherThread::of_client(sender, client, &self.gate));
+        }
         let rate_hz = sender.channel.rate_hz;
         if !self.shares || !sender.has_schedule() || rate_hz > SHARED_THREAD_HZ {
             return Some(PublisherThread::of(vec![sender], &self.gate));
@@ -63,7 +67,7 @@ mod tests {
         let mut division = Division::of(rates_hz.len(), &gate);
         let mut threads = Vec::new();
         for rate_hz in rates_hz {
-            threads.extend(division.add(sender(0, *rate_hz, &told, &gate)));
+            threads.extend(division.add(sender(0, *rate_hz, &told, &gate), None));
         }
         threads.extend(division.rest());
         threads.iter().map(PublisherThread::publishers).collect()

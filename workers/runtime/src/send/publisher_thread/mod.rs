@@ -9,6 +9,8 @@ pub(crate) mod self_paced;
 use std::sync::Arc;
 
 use crate::clock;
+use crate::message::header::Phase;
+use crate::send::client::Client;
 use crate::send::gate::{Approach, Window, WindowGate};
 use crate::send::schedule::{Due, Schedules};
 use crate::send::sender::{Done, Filling, Finished, Sender};
@@ -18,6 +20,8 @@ pub(crate) use division::Division;
 /// The publishers of one thread.
 pub(crate) struct PublisherThread {
     pub(crate) senders: Vec<Sender>,
+    /// Where the messages of a single one are answered.
+    client: Option<Client>,
     gate: Arc<WindowGate>,
     /// By how much filling one's message delays the next, whosever that is.
     filling: Filling,
@@ -28,8 +32,17 @@ impl PublisherThread {
     pub(crate) fn of(senders: Vec<Sender>, gate: &Arc<WindowGate>) -> PublisherThread {
         PublisherThread {
             senders,
+            client: None,
             gate: Arc::clone(gate),
             filling: Filling::default(),
+        }
+    }
+
+    /// The thread of a client, which has it to itself.
+    pub(crate) fn of_client(sender: Sender, client: Client, gate: &Arc<WindowGate>) -> PublisherThread {
+        PublisherThread {
+            client: Some(client),
+            ..PublisherThread::of(vec![sender], gate)
         }
     }
 
@@ -55,7 +68,7 @@ impl PublisherThread {
             return Some(
                 self.senders
                     .into_iter()
-                    .map(|sender| self_paced::publish(sender, window))
+                    .map(|sender| self_paced::publish(sender, self.client.clone(), window))
                     .collect(),
             );
         }
@@ -87,12 +100,26 @@ impl PublisherThread {
                 continue;
             }
             match self.gate.approach(due.intended_ns) {
-                Approach::Due => self.serve(due, |sender| sender.warm_up(due.sequence, due.intended_ns)),
+                Approach::Due => self.warm_up(due),
                 Approach::Opens(window) => return Some(window),
                 Approach::Abandoned => return None,
             }
         }
         None
+    }
+
+    /// Sends a message of before the window; a request only where fewer are under way than there may be.
+    fn warm_up(&mut self, due: Due) {
+        let send = |sender: &mut Sender| sender.warm_up(due.sequence, due.intended_ns);
+        let Some(Client::Calls(calls)) = self.client.clone() else {
+            self.serve(due, send);
+            return;
+        };
+        if let Some(place) = calls.open(Phase::Approach, due.sequence, clock::now_ns())
+            && self.serve(due, send).result.is_err()
+        {
+            calls.withdraw(place);
+        }
     }
 
     /// A message's number is that of its instant, so that one who joins an open window repeats none. An overload is told

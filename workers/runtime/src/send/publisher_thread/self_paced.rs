@@ -14,7 +14,7 @@ use crate::send::gate::Window;
 use crate::send::sender::{Done, Finished, Sender};
 
 /// Publishes until the window has closed or the trial is given up.
-pub(crate) fn publish(mut sender: Sender, window: Window) -> Finished {
+pub(crate) fn publish(mut sender: Sender, client: Option<Client>, window: Window) -> Finished {
     match sender.pattern {
         PatternSpec::Unthrottled { messages, .. } => {
             let messages = bound(messages, sender.messages);
@@ -27,11 +27,17 @@ pub(crate) fn publish(mut sender: Sender, window: Window) -> Finished {
             messages,
             ..
         } => {
+            let Some(Client::Turn(turn)) = client else {
+                unreachable!("a ping-pong's publisher has a turn");
+            };
             let messages = bound(messages, sender.messages);
-            ask(sender, window, messages, (interval_ns as i64, patience_ns as i64))
+            let questions = Questions::new(sender, window, messages, interval_ns as i64, patience_ns as i64);
+            let asked = turn.ask_all(questions);
+            let done = asked.done();
+            asked.sender.finish(&done)
         }
         PatternSpec::RequestResponse { pace, .. } => {
-            let Some(Client::Calls(calls)) = sender.client.take() else {
+            let Some(Client::Calls(calls)) = client else {
                 unreachable!("who sends requests knows which are under way");
             };
             Requests { sender, calls, window }.send_all(pace)
@@ -40,17 +46,6 @@ pub(crate) fn publish(mut sender: Sender, window: Window) -> Finished {
             unreachable!("these are sent when they are due")
         }
     }
-}
-
-/// Gives its questions to its turn, which asks from the thread that has an answer.
-fn ask(mut sender: Sender, window: Window, messages: u32, (interval_ns, patience_ns): (i64, i64)) -> Finished {
-    let Some(Client::Turn(turn)) = sender.client.take() else {
-        unreachable!("a ping-pong's publisher has a turn");
-    };
-    let questions = Questions::new(sender, window, messages, interval_ns, patience_ns);
-    let asked = turn.ask_all(questions);
-    let done = asked.done();
-    asked.sender.finish(&done)
 }
 
 /// Sends as fast as calls return. Who is refused lets the threads go on that wait for its CPU: the middleware's own that

@@ -53,7 +53,6 @@ pub(super) fn sender(number: u16, rate_hz: f64, told: &Told, gate: &Arc<WindowGa
         spin_ns: 0,
         messages: 1000,
         recorder: Arc::new(Recorder::new(1000, Published::default())),
-        client: None,
         refusal: None,
         sent: 0,
         filling: Filling::default(),

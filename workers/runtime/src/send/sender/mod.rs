@@ -11,7 +11,6 @@ use crate::clock;
 use crate::message::channel::Channel;
 use crate::message::header::{Header, Phase};
 use crate::recorder::Recorder;
-use crate::send::client::Client;
 use crate::send::gate::{Window, WindowGate};
 use crate::send::publish::PublishError;
 use crate::send::schedule::Schedule;
@@ -59,8 +58,6 @@ pub(crate) struct Sender {
     /// The most messages of the window.
     pub(crate) messages: u32,
     pub(crate) recorder: Arc<Recorder<Published>>,
-    /// Where its messages are answered.
-    pub(crate) client: Option<Client>,
     pub(crate) refusal: Option<String>,
     pub(crate) sent: u32,
     pub(crate) filling: Filling,
@@ -122,19 +119,10 @@ impl Sender {
         }
     }
 
-    /// Sends a message of before the window; of a client, unless as many requests are under way as there may be.
-    pub(crate) fn warm_up(&mut self, sequence: u32, intended_ns: i64) {
+    /// Sends a message of before the window.
+    pub(crate) fn warm_up(&mut self, sequence: u32, intended_ns: i64) -> Handed {
         let delayed_ns = self.filling.delays_ns(intended_ns);
-        let Some(Client::Calls(calls)) = self.client.clone() else {
-            self.hand_over_alone(sequence, intended_ns, delayed_ns, Phase::Approach);
-            return;
-        };
-        if let Some(place) = calls.open(Phase::Approach, sequence, clock::now_ns()) {
-            let handed = self.hand_over_alone(sequence, intended_ns, delayed_ns, Phase::Approach);
-            if handed.result.is_err() {
-                calls.withdraw(place);
-            }
-        }
+        self.hand_over_alone(sequence, intended_ns, delayed_ns, Phase::Approach)
     }
 
     #[inline]

@@ -78,7 +78,6 @@ pub(super) fn sender(gate: &Arc<WindowGate>, sent: &Arc<Mutex<Vec<(Phase, u32)>>
         spin_ns: 0,
         messages: 1000,
         recorder: Arc::new(Recorder::new(1000, Published::default())),
-        client: None,
         refusal: None,
         sent: 0,
         filling: Filling::default(),

@@ -62,7 +62,6 @@ fn asked(
         spin_ns: 0,
         messages: u32::MAX / 2,
         recorder: Arc::new(Recorder::new(messages as usize, Published::default())),
-        client: Some(Client::Turn(Arc::clone(turn))),
         refusal: None,
         sent: 0,
         filling: Filling::default(),
@@ -71,9 +70,10 @@ fn asked(
     let now_ns = clock::now_ns();
     sender.gate.open(Window::joined_at(now_ns, now_ns, now_ns + WINDOW_NS));
     let gate = Arc::clone(&sender.gate);
-    let finished = PublisherThread::of(vec![sender], &gate).run(now_ns).unwrap().remove(0);
+    let client = Client::Turn(Arc::clone(turn));
+    let mut finished = PublisherThread::of_client(sender, client, &gate).run(now_ns).unwrap();
     let threads = asked.lock().unwrap().clone();
-    (finished.counts, threads)
+    (finished.remove(0).counts, threads)
 }
 
 /// A thread that answers all that it is sent, as a middleware's does.

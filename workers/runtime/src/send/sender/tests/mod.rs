@@ -73,7 +73,6 @@ fn sender_with(pattern: PatternSpec, publisher: Publisher) -> Sender {
         spin_ns: 0,
         messages: MESSAGES,
         recorder: Arc::new(Recorder::new(MESSAGES as usize, Published::default())),
-        client: None,
         refusal: None,
         sent: 0,
         filling: Filling::default(),
