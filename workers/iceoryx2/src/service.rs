@@ -7,6 +7,8 @@ use std::time::Duration;
 use iceoryx2::node::Node;
 use iceoryx2::port::backpressure_strategy::BackpressureStrategy;
 use iceoryx2::prelude::{PortFactory, ServiceName, ipc};
+use iceoryx2::service::builder::event::EventOpenError;
+use iceoryx2::service::builder::publish_subscribe::PublishSubscribeOpenError;
 use iceoryx2::service::port_factory::{event, publish_subscribe};
 use middlemark_contract::{Congestion, Durability, History};
 use middlemark_runtime::{Channel, MiddlewareError};
@@ -20,6 +22,9 @@ pub(crate) type Events = event::PortFactory<Kind>;
 
 /// iceoryx2's default for the nodes that may open a service; more applications than that raise it.
 const NODES: usize = 20;
+
+/// How often a service is asked for that counts as missing.
+const ATTEMPTS: usize = 3;
 
 /// What a channel's QoS means for its services.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,16 +63,18 @@ impl Demands {
 
 /// Opens or makes the service that carries a channel's messages.
 pub(crate) fn data(node: &Node<Kind>, channel: &Channel, demands: &Demands) -> Result<Data, MiddlewareError> {
-    let service = node
-        .service_builder(&name(&channel.topic)?)
-        .publish_subscribe::<[u8]>()
-        .max_publishers(channel.publishers.len())
-        .max_subscribers(channel.subscribers.len())
-        .max_nodes(nodes(channel.publishers.len() + channel.subscribers.len()))
-        .subscriber_max_buffer_size(demands.buffer_messages)
-        .history_size(demands.history_messages)
-        .enable_safe_overflow(demands.overflows)
-        .open_or_create();
+    let name = name(&channel.topic)?;
+    let service = opened(PublishSubscribeOpenError::DoesNotExist, || {
+        node.service_builder(&name)
+            .publish_subscribe::<[u8]>()
+            .max_publishers(channel.publishers.len())
+            .max_subscribers(channel.subscribers.len())
+            .max_nodes(nodes(channel.publishers.len() + channel.subscribers.len()))
+            .subscriber_max_buffer_size(demands.buffer_messages)
+            .history_size(demands.history_messages)
+            .enable_safe_overflow(demands.overflows)
+            .open_or_create()
+    });
     service.map_err(|error| format!("iceoryx2 could not open the service of {}: {error}", channel.topic).into())
 }
 
@@ -85,14 +92,36 @@ pub(crate) fn events_named(
     notifiers: usize,
     listeners: usize,
 ) -> Result<Events, MiddlewareError> {
-    let service = node
-        .service_builder(&name(topic)?)
-        .event()
-        .max_notifiers(notifiers)
-        .max_listeners(listeners)
-        .max_nodes(nodes(notifiers))
-        .open_or_create();
+    let name = name(topic)?;
+    let service = opened(EventOpenError::DoesNotExist, || {
+        node.service_builder(&name)
+            .event()
+            .max_notifiers(notifiers)
+            .max_listeners(listeners)
+            .max_nodes(nodes(notifiers))
+            .open_or_create()
+    });
     service.map_err(|error| format!("iceoryx2 could not open the events of {topic}: {error}").into())
+}
+
+/// Opens or makes a service, again where it counts as missing. Where another process was the first to make it, and a second
+/// (`creation_timeout`) has passed by then, iceoryx2 does not look again and reports its first error: it was not there.
+///
+/// # Errors
+/// Any other error at once, or that it is missing for the last time.
+pub(crate) fn opened<S, M, E: From<M> + PartialEq>(
+    missing: M,
+    open_or_create: impl Fn() -> Result<S, E>,
+) -> Result<S, E> {
+    let missing = E::from(missing);
+    let mut service = open_or_create();
+    for _ in 1..ATTEMPTS {
+        if service.as_ref().err() != Some(&missing) {
+            break;
+        }
+        service = open_or_create();
+    }
+    service
 }
 
 /// What a service is really made with, in words.
@@ -125,6 +154,7 @@ pub(crate) fn nodes(endpoints: usize) -> usize {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::cell::Cell;
     use std::net::{Ipv4Addr, SocketAddr};
 
     use middlemark_contract::Qos;
@@ -159,6 +189,33 @@ pub(crate) mod tests {
         let mut channel = channel();
         change(&mut channel.qos);
         Demands::of(&channel)
+    }
+
+    /// What comes of a service that is missing so often, and how often it was asked for.
+    fn opened_after(missing: usize) -> (Result<(), &'static str>, usize) {
+        let asked = Cell::new(0);
+        let service = opened("missing", || {
+            asked.set(asked.get() + 1);
+            if asked.get() > missing { Ok(()) } else { Err("missing") }
+        });
+        (service, asked.get())
+    }
+
+    #[test]
+    fn a_service_that_counts_as_missing_is_asked_for_again_within_a_bound() {
+        assert_eq!(opened_after(0), (Ok(()), 1));
+        assert_eq!(opened_after(1), (Ok(()), 2));
+        assert_eq!(opened_after(ATTEMPTS), (Err("missing"), ATTEMPTS));
+    }
+
+    #[test]
+    fn another_error_of_a_service_stands_at_once() {
+        let asked = Cell::new(0);
+        let service: Result<(), _> = opened("missing", || {
+            asked.set(asked.get() + 1);
+            Err("corrupted")
+        });
+        assert_eq!((service, asked.get()), (Err("corrupted"), 1));
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub(crate) mod server;
 
 use iceoryx2::node::Node;
 use iceoryx2::prelude::{PortFactory, Service, ipc_threadsafe};
+use iceoryx2::service::builder::request_response::RequestResponseOpenError;
 use iceoryx2::service::port_factory::request_response;
 use middlemark_runtime::{Channel, Exchange, MiddlewareError};
 
@@ -42,18 +43,20 @@ fn awaited_requests(outstanding: u32) -> usize {
 
 /// Opens or makes the service that carries an exchange.
 pub(crate) fn calls<K: Service>(node: &Node<K>, exchange: &Exchange<'_>) -> Result<Calls<K>, MiddlewareError> {
-    let service = node
-        .service_builder(&service::name(&exchange.name())?)
-        .request_response::<[u8], [u8]>()
-        .request_user_header::<u16>()
-        .max_clients(exchange.clients().len())
-        .max_servers(1)
-        .max_nodes(service::nodes(1 + exchange.clients().len()))
-        .max_active_requests_per_client(active_requests(exchange.outstanding))
-        .max_loaned_requests(1)
-        .max_response_buffer_size(1)
-        .max_borrowed_responses_per_pending_response(1)
-        .open_or_create();
+    let name = service::name(&exchange.name())?;
+    let service = service::opened(RequestResponseOpenError::DoesNotExist, || {
+        node.service_builder(&name)
+            .request_response::<[u8], [u8]>()
+            .request_user_header::<u16>()
+            .max_clients(exchange.clients().len())
+            .max_servers(1)
+            .max_nodes(service::nodes(1 + exchange.clients().len()))
+            .max_active_requests_per_client(active_requests(exchange.outstanding))
+            .max_loaned_requests(1)
+            .max_response_buffer_size(1)
+            .max_borrowed_responses_per_pending_response(1)
+            .open_or_create()
+    });
     service.map_err(|error| format!("iceoryx2 could not open the service {}: {error}", exchange.name()).into())
 }
 
