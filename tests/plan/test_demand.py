@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan import Experiment, Periodic, Recorded, experiments_of, observed
 from middlemark.plan.patterns import ExponentialTime, OpenRequests
-from middlemark.suite import Demand, HostKind, Observation, load_demand, parse_demand
+from middlemark.suite import Demand, HostKind, Observation, Windows, load_demand, parse_demand
 
 PROFILES = {"udp": ("default",), "zenoh": ("default", "tuned"), "synthetic": ("default",)}
 AMR = """\
@@ -171,8 +171,17 @@ def test_a_service_is_a_stream_of_requests_with_its_clients_and_servers() -> Non
 
 
 def test_the_last_request_of_the_window_has_its_whole_timeout() -> None:
-    windows = planned(text=ASKING)[0].windows
+    windows = planned("windows: {drain: 1 s}\n", ASKING)[0].windows
     assert (windows.drain_ns, windows.late_after_ns) == (3_000_000_000, 3_000_000_000)
+
+
+def test_the_last_message_of_the_window_has_its_whole_deadline() -> None:
+    windows = planned(text=AMR.replace("deadline: 5 ms", "deadline: 6 s"))[0].windows
+    assert (windows.drain_ns, windows.late_after_ns) == (6_000_000_000, 6_000_000_000)
+
+
+def test_what_is_sent_again_after_seconds_is_not_lost() -> None:
+    assert planned()[0].windows.drain_ns > 3_000_000_000 > Windows().drain
 
 
 def test_the_window_holds_the_responses_that_a_deadline_is_judged_by() -> None:

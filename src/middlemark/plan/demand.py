@@ -221,8 +221,9 @@ def _windows(demand: Demand) -> Windows:
     first_ns = max(
         (s.recorded.offsets_ns[0] for s in demand.streams if s.recorded and s.recorded.offsets_ns), default=0
     )
-    # The last request of the window has its whole timeout too.
-    drain_ns = max(requested.drain, *(service.timeout for service in demand.services), 0)
+    # The last message of the window has its whole deadline too, and the last request its timeout.
+    deadlines_ns = (demanded.deadline or 0 for demanded in demand.demanded)
+    drain_ns = max(requested.drain, *deadlines_ns, *(service.timeout for service in demand.services))
     return Windows(
         first_message_ns=requested.first_message + first_ns,
         warm_up_ns=requested.warm_up,

@@ -19,7 +19,7 @@ from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.workload.qos import Delivery
 from middlemark.suite.workload.workload import MOST_STREAMS
 from middlemark.suite.yaml.model import Many, MiddlewareName, Model, Name, Named, ProfileName, closest_first, refusal
-from middlemark.suite.yaml.quantity import TimeSpan
+from middlemark.suite.yaml.quantity import Duration, TimeSpan
 
 
 class DemandProcess(Named):
@@ -30,6 +30,13 @@ class DemandProcess(Named):
     process: Name
     host: Name | None = None
     """A host of the topology; without a topology, hosts of these names are made. Without any, this machine."""
+
+
+class DemandWindows(Windows):
+    """The parts of a trial of an application."""
+
+    drain: Duration = 4_000_000_000
+    """Longer than in a suite: what a reliable stream sends again after seconds misses its deadline, but is not lost."""
 
 
 class Demand(Model):
@@ -65,7 +72,7 @@ class Demand(Model):
     """How many trials each candidate has; with fewer than six, a confidence interval covers less than 95 %."""
     window: TimeSpan | None = None
     """How long each trial measures; without it, as long as the percentiles of the deadlines need, 2 s to 20 s."""
-    windows: Windows = Windows()
+    windows: DemandWindows = DemandWindows()
     """How long the other parts of a trial last."""
     observe: tuple[Observation, ...] | None = None
     """What is watched in trials of their own; without it, resources, and `wire` where there are networks."""
