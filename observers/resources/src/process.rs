@@ -51,13 +51,13 @@ impl Watched {
         let mut found = false;
         for process in tree(root) {
             // One that ends meanwhile is left out; what it spent its parent has.
-            if let (Ok(stat), Ok(status)) = (process.stat(), process.status()) {
-                if stat.state != 'Z' {
-                    found = true;
-                    add_times(&mut sample, &stat);
-                    add_memory(&mut sample, &process, &status, unavailable);
-                    self.see_switches(&process);
-                }
+            if let (Ok(stat), Ok(status)) = (process.stat(), process.status())
+                && stat.state != 'Z'
+            {
+                found = true;
+                add_times(&mut sample, &stat);
+                add_memory(&mut sample, &process, &status, unavailable);
+                self.see_switches(&process);
             }
         }
         let seen = self.switches.values();

@@ -166,7 +166,7 @@ mod tests {
         fn publish(&mut self, sample: &[u8]) -> Result<(), PublishError> {
             let mut samples = self.0.lock().unwrap();
             samples.push(sample.to_vec());
-            if samples.len() % 2 == 0 {
+            if samples.len().is_multiple_of(2) {
                 return Err(PublishError::Full);
             }
             Ok(())

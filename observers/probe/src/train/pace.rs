@@ -30,7 +30,7 @@ impl Default for Pace {
 impl Pace {
     /// One arrived.
     pub(crate) fn count(&mut self, arrived_ns: i64) {
-        if self.arrived % self.stride == 0 {
+        if self.arrived.is_multiple_of(self.stride) {
             self.stamps_ns.push(arrived_ns);
         }
         self.arrived += 1;
