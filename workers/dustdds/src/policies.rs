@@ -8,7 +8,7 @@ use dust_dds::infrastructure::qos_policy::{
     ReliabilityQosPolicy, ReliabilityQosPolicyKind, ResourceLimitsQosPolicy,
 };
 use dust_dds::infrastructure::time::{Duration, DurationKind};
-use middlemark_contract::Qos;
+use middlemark_contract::{Durability, Qos};
 use middlemark_dds::Policies;
 
 /// No limit of samples, in [`Policies`].
@@ -18,10 +18,11 @@ const UNLIMITED: i32 = -1;
 /// infinite, so that with none of its own it would refuse the readers of whoever writes that, as Fast DDS does.
 const DEADLINE: Duration = Duration::new(24 * 60 * 60, 0);
 
-/// So many messages at most has a writer under way: as many as an acknowledgement can ask for. Every repeated one asks for an
-/// acknowledgement, and whatever is missing then is repeated for each of these. With room for 4096, RustDDS's readers, which
-/// had heard of the writer seconds late, got through its history within 7 s in only 8 of 24 trials.
-const MOST_UNDER_WAY: i32 = 256;
+/// So many messages at most keeps a writer for readers that come late: as many as an acknowledgement can ask for. Every repeated
+/// one asks for an acknowledgement, and whatever is missing then is repeated for each of these. With room for 4096, RustDDS's
+/// readers, which had heard of the writer seconds late, got through its history within 7 s in only 8 of 24 trials. A writer
+/// that keeps nothing for them has the room of its queue: it waits for a killed reader too, until the library gives that up.
+const MOST_FOR_LATE_READERS: i32 = 256;
 
 /// So many at most where no schedule holds the writer back. With 82 missing, of 340 that a client had sent before the first
 /// answer, a busy machine repeated 15 000 within a second, and the first that was missing never arrived.
@@ -31,10 +32,10 @@ const MOST_WITHOUT_SCHEDULE: i32 = 32;
 /// room left for good; of the last it overwrites nothing that is not acknowledged, and waits as `KEEP_ALL` has to.
 pub(crate) fn of_writer(qos: Qos, size_bytes: usize, is_scheduled: bool) -> DataWriterQos {
     let policies = Policies::of(qos, size_bytes, UNLIMITED);
-    let most = if is_scheduled {
-        MOST_UNDER_WAY
-    } else {
-        MOST_WITHOUT_SCHEDULE
+    let most = match (is_scheduled, qos.durability) {
+        (false, _) => MOST_WITHOUT_SCHEDULE,
+        (true, Durability::TransientLocal) => MOST_FOR_LATE_READERS,
+        (true, Durability::Volatile) => i32::MAX,
     };
     DataWriterQos {
         reliability: reliability(&policies),
@@ -132,7 +133,6 @@ mod tests {
     use dust_dds::xtypes::data_storage::DataStorage;
     use dust_dds::xtypes::dynamic_type::DynamicDataFactory;
     use dust_dds::xtypes::type_support::TypeSupport;
-    use middlemark_contract::Durability;
 
     use super::*;
 
@@ -148,6 +148,11 @@ mod tests {
             "RELIABLE (max_blocking_time 5000 ms), KEEP_LAST 64, TRANSIENT_LOCAL, DEADLINE 86400 s"
         );
         assert!(writer_words(&of_writer(small, 1024, true)).contains("KEEP_LAST 256"));
+        let volatile = Qos {
+            durability: Durability::Volatile,
+            ..small
+        };
+        assert!(writer_words(&of_writer(volatile, 1024, true)).contains("KEEP_LAST 1024"));
         assert!(writer_words(&of_writer(small, 16_384, false)).contains("KEEP_LAST 32"));
         assert!(writer_words(&of_writer(small, 65_536, false)).contains("KEEP_LAST 16"));
         assert_eq!(
