@@ -81,7 +81,7 @@ def test_the_kernel_ends_a_group_at_once_where_it_can(tmp_path: Path, monkeypatc
             (tmp_path / cgroup.KILL).unlink()
             cgroup.remove_group(tmp_path)
             assert (tmp_path / cgroup.MOST_MEMBERS).read_text() == "0"
-            assert member.wait(timeout=10) < 0
+            member.wait(timeout=10)  # its status is with whoever waited first; one that lives on ends the test here
         finally:
             member.kill()
 
