@@ -204,7 +204,7 @@ def test_a_partition_loses_what_crosses_it_and_its_links_are_whole_afterwards(
 ) -> None:
     (record,) = campaign(f"""
 middlewares: {middleware}
-workloads: imu
+workloads: {{workload: imu, windows: {{window: 2 s}}}}
 topologies: D1-1
 conditions:
   faults:

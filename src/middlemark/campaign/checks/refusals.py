@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -36,42 +37,34 @@ _HOSTS_OF_A_NETWORK = 250
 
 def refusals(trials: Iterable[Trial], workers: Mapping[str, Worker]) -> dict[str, NotApplicable]:
     """By experiment: why it can't be measured. One that is accepted, or of which nothing is learned, is not there."""
-    answers: dict[tuple[Path, str], NotApplicable | None] = {}
+    ask = cache(_answer)  # what is asked alike is asked once
     first = {trial.experiment.id: trial for trial in reversed(tuple(trials))}
     with tempfile.TemporaryDirectory(prefix="middlemark-") as folder:
         reasons = {
-            experiment_id: _refusal(trial, TrialWorkers.of_experiment(trial.experiment, workers), Path(folder), answers)
+            experiment_id: _refusal(trial, TrialWorkers.of_experiment(trial.experiment, workers), Path(folder), ask)
             for experiment_id, trial in first.items()
         }
     return {experiment_id: reason for experiment_id, reason in reasons.items() if reason}
 
 
 def _refusal(
-    trial: Trial, workers: TrialWorkers, folder: Path, answers: dict[tuple[Path, str], NotApplicable | None]
+    trial: Trial, workers: TrialWorkers, folder: Path, ask: Callable[[Path, str], NotApplicable | None]
 ) -> NotApplicable | None:
-    """Why this trial can't be measured; a worker that was asked the same before is not asked again."""
+    """Why this trial can't be measured, as the front or its worker says."""
     try:
         check_possible(trial, workers)
-        question = _question(trial, workers, folder)
+        worker, spec = _question(trial, workers, folder)
     except TrialOver as over:
         return over.outcome if isinstance(over.outcome, NotApplicable) else None
-    if question not in answers:
-        answers[question] = _answer(*question)
-    return answers[question]
+    return ask(worker, spec)
 
 
 def _question(trial: Trial, workers: TrialWorkers, folder: Path) -> tuple[Path, str]:
     """The worker's file and the spec of the trial's first application, which has all streams in it."""
     experiment = trial.experiment
     hosts = _hosts(experiment)
-    environment = TrialEnvironment(
-        workers,
-        _SLOT,
-        hosts,
-        folder,
-        tuple(sorted(os.sched_getaffinity(0))),
-        Testbed(hosts),
-    )
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    environment = TrialEnvironment(workers, _SLOT, hosts, folder, cpus, Testbed(hosts))
     specs = process_specs(trial.model_copy(update={"seed": 0}), environment)
     check_targets(specs)
     name, spec = next(iter(specs.applications.items()))
