@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from command_line import MIDDLEMARK
-from middlemark.testbed.processes.entry import SHARED_MEMORY, read_entries
+from middlemark.testbed.processes.entry import read_entries
+from middlemark.testbed.processes.procfs import SHARED_MEMORY
 from middlemark.worker import executables
 from testbeds import until
 

@@ -109,7 +109,7 @@ def test_a_link_is_removed_and_not_what_it_points_to(tmp_path: Path) -> None:
     ("kind", "what"),
     [
         ("folder", "PLACE/precious"), ("folder", "mm01aaaaaaaaaa"), ("folder", "PLACE/x/../precious/mm01aaaaaaaaaa"),
-        ("file", "PLACE/precious/file"), ("file", "PLACE/shm"), ("file", "PLACE/shm/../precious/file"),
+        ("file", "PLACE/precious/file"), ("file", "PLACE/shm"), ("file", "PLACE/shm/precious/file"), ("file", "PLACE/shm/../precious/file"),
         ("shared_memory", ""), ("shared_memory", "sem."), ("containers", "PLACE/precious"),
         ("cgroup", "PLACE/cgroup/system.slice"), ("cgroup", "PLACE/mm01aaaaaaaaaa-host"),
         ("remote_folder", "host:/"), ("remote_folder", "host:/home"),
@@ -123,7 +123,7 @@ def test_nothing_is_entered_or_removed_but_under_a_name_of_its_kind(
         monkeypatch.setattr(module, "SHARED_MEMORY", tmp_path / "shm")
     monkeypatch.setitem(entry._PLACES, "cgroup", tmp_path / "cgroup")
     monkeypatch.setattr(ledger, "_remove_there", lambda *_: True)
-    precious = [tmp_path / name for name in ("precious/file", "shm/sem.file", "cgroup/system.slice/file")]
+    precious = [tmp_path / name for name in ("precious/file", "shm/sem.file", "shm/precious/file", "cgroup/system.slice/file")]
     for path in precious:
         path.parent.mkdir(parents=True)
         path.touch()

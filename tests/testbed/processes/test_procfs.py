@@ -1,9 +1,11 @@
 """A process is paused, continued, killed and weighed together with all that descend from it."""
 
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -79,6 +81,14 @@ def test_memory_that_a_child_holds_is_its_parents_too() -> None:
         assert resident > 64 << 20
         parent.communicate("\n", timeout=DEADLINE_S)
     assert procfs.resident_bytes(parent.pid) is None
+
+
+def test_a_file_in_a_folder_of_shared_memory_is_no_shared_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Such as the log of a process whose run folder is there."""
+    monkeypatch.setattr(procfs, "SHARED_MEMORY", tmp_path)
+    (tmp_path / "run").mkdir()
+    with (tmp_path / "segment").open("w"), (tmp_path / "run" / "worker.log").open("w"):
+        assert procfs.shared_memory(os.getpid()) == {tmp_path / "segment"}
 
 
 def test_who_is_gone_is_signalled_by_nobody() -> None:

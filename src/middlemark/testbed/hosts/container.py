@@ -31,18 +31,14 @@ from middlemark.testbed.processes import ledger, procfs
 from middlemark.testbed.processes.child import Lifeline
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.podman import Runtime, Storage, parent_folder
-from middlemark.testbed.processes.procfs import Identity
+from middlemark.testbed.processes.procfs import SHARED_MEMORY, Identity
 
 # What a container may do: what any user's programs may. None of a worker's needs more.
 UNPRIVILEGED = ("--cap-drop=all", "--security-opt=no-new-privileges")
 RUNTIMES = ("crun", "runc")
 TRIAL_S = 30.0
 REMEDY = "apt-get install podman runc crun; deployment: bare_metal needs none of them"
-
-
 HOLDER = "holder"
-# A container's `/dev/shm` may hold as much as the machine's, so that its size makes no difference to bare metal.
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 
 
 def held_open() -> Path:
@@ -210,7 +206,10 @@ class ContainerEach(ContainerHost):
 
 
 def ipc_options(ipc: ContainerIpc) -> list[str]:
-    """Podman's options for whose `/dev/shm` a container has."""
+    """Podman's options for whose `/dev/shm` a container has.
+
+    One of its own may hold as much as the machine's, so that its size makes no difference to bare metal.
+    """
     if ipc is ContainerIpc.HOST:
         return ["--ipc=host"]
     status = os.statvfs(SHARED_MEMORY)

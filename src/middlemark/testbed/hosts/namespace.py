@@ -22,7 +22,7 @@ from middlemark.installation.answers import is_kill
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.processes import procfs
 from middlemark.testbed.processes.child import LineProcess, required
-from middlemark.testbed.processes.entry import SHARED_MEMORY
+from middlemark.testbed.processes.procfs import SHARED_MEMORY
 from middlemark.testbed.processes.ledger import Ledger
 
 # A host starts from the machine's own values where a new namespace would have the kernel's. The limits of all

@@ -16,10 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from middlemark.errors import StoreError
 from middlemark.results.files import read_bytes
-from middlemark.testbed.processes.procfs import Identity
+from middlemark.testbed.processes.procfs import SHARED_MEMORY, Identity
 
 Kind = Literal["process", "folder", "file", "shared_memory", "containers", "remote_folder", "cgroup"]
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 MOST_CHARACTERS, MOST_LEDGER_BYTES = 4096, 64 << 20
 _SLOT = r"mm\d{2}[0-9a-f]{10}"
 _NAMES = {
@@ -103,7 +102,7 @@ def check_name(kind: Kind, name: str) -> None:
 def _check_path(kind: Kind, path: Path) -> None:
     if not path.is_absolute() or ".." in path.parts:
         raise ValueError(f"{path} is no absolute path")
-    if kind == "file" and path.is_relative_to(SHARED_MEMORY) and path != SHARED_MEMORY:
+    if kind == "file" and path.parent == SHARED_MEMORY:
         return  # shared memory that a middleware made under a name of its own
     if re.fullmatch(_NAMES[kind], path.name, re.ASCII) is None or not path.is_relative_to(_PLACES.get(kind, "/")):
         raise ValueError(f"{path} is no {kind.replace('_', ' ')} of Middlemark's")

@@ -23,7 +23,6 @@ from middlemark.errors import EnvironmentNotReady, InternalError, StoreError
 from middlemark.installation.user_folders import nearest_existing, other_owner, user_name
 from middlemark.testbed.processes import cgroup, procfs
 from middlemark.testbed.processes.entry import (
-    SHARED_MEMORY,
     Created,
     Entry,
     Kind,
@@ -34,6 +33,7 @@ from middlemark.testbed.processes.entry import (
     read_entries,
 )
 from middlemark.testbed.processes.podman import Storage
+from middlemark.testbed.processes.procfs import SHARED_MEMORY
 from middlemark.testbed.processes.remote import RemoteFolder, Unanswered, Unreachable
 
 

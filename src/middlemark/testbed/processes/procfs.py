@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 MARK_VARIABLE = "MIDDLEMARK_MARK"
 PATIENCE_S = 2.0
 
@@ -133,7 +134,11 @@ def resident_bytes(pid: int) -> int | None:
 
 
 def shared_memory(pid: int) -> set[Path]:
-    """The files under /dev/shm that a process has mapped or open."""
+    """The files in /dev/shm that a process has mapped or open.
+
+    Shared memory has a name without folders (shm_open(3)): what lies deeper is a file of some user's, such as the log of
+    a process whose run folder is there.
+    """
     held: set[str] = set()
     try:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -142,4 +147,5 @@ def shared_memory(pid: int) -> set[Path]:
             held.add(str(descriptor.readlink()).removeprefix("/"))
     except OSError:  # it ended while being read
         pass
-    return {Path("/" + name) for name in held if name.startswith("dev/shm/") and not name.endswith(" (deleted)")}
+    paths = {Path("/" + name) for name in held if not name.endswith(" (deleted)")}
+    return {path for path in paths if path.parent == SHARED_MEMORY}
