@@ -55,6 +55,14 @@ def test_an_outcome_says_what_happened() -> None:
     )
 
 
+def test_of_many_silent_endpoints_some_are_named() -> None:
+    silent = NoCommunication(
+        missing=tuple(MissingPath(stream="imu", publisher=0, subscriber=number) for number in range(7)),
+        reasons={f"subscriber_{number}": ("no writer of a",) * 3 for number in range(6)},
+    )
+    assert silent.detail == snapshot()
+
+
 @pytest.mark.parametrize("outcome", ["invalid", "no_communication"])
 def test_an_outcome_without_its_reason_is_refused(outcome: str) -> None:
     with pytest.raises(ValidationError):

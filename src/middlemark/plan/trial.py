@@ -4,6 +4,7 @@ It plans and judges nothing: `schedule` makes the trials of a campaign, `campaig
 one has.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Literal, Self
@@ -169,7 +170,11 @@ class Invalid(Model):
         return "; ".join(f"{reason.kind}: {reason.text}" for reason in self.reasons)
 
 
-_PATHS_NAMED = 5
+def _some(texts: Iterable[str], most: int, noun: str, separator: str = "; ") -> str:
+    """The first of many texts, and how many others there are."""
+    listed = tuple(texts)
+    more = len(listed) - most
+    return separator.join(listed[:most]) + (f" and {more} other {noun}{'s' * (more > 1)}" if more > 0 else "")
 
 
 class NoCommunication(Model):
@@ -186,12 +191,10 @@ class NoCommunication(Model):
 
     @property
     def detail(self) -> str:
-        """What did not arrive, of many paths some, and what is known of why."""
-        named = ", ".join(map(str, self.missing[:_PATHS_NAMED]))
-        more = len(self.missing) - _PATHS_NAMED
-        missing = f"no first message of {named}" + (f" and {more} other paths" if more > 0 else "")
-        reasons = (f"{name}: {'; '.join(sentences)}" for name, sentences in self.reasons.items())
-        return "; ".join([missing, *reasons])
+        """What did not arrive, and what is known of why; of many paths, applications and endpoints some."""
+        missing = _some(map(str, self.missing), 5, "path", ", ")
+        known = (f"{name}: {_some(sentences, 2, 'endpoint')}" for name, sentences in self.reasons.items())
+        return "; ".join(filter(None, [f"no first message of {missing}", _some(known, 4, "application")]))
 
 
 class NotApplicable(Model):
