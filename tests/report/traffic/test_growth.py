@@ -13,7 +13,7 @@ from middlemark.report.elements.formatting import MICROSECONDS
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
-from middlemark.report.traffic.growth import growth_charts, growth_tables, growth_words
+from middlemark.report.traffic.growth import growth_charts, growth_summary, growth_tables, growth_words
 from run_builder import build_run
 
 SUITE = """
@@ -40,6 +40,16 @@ def test_each_cost_has_a_row_a_candidate_and_a_column_a_place(findings: RunFindi
     assert first.headings[2:6] == tuple(f"{place} endpoints, ms" for place in (8, 16, 32, 64))
     assert [row[0] for row in first.lines] == ["one", "other"]
     assert all("participant" not in row[-1] for row in first.lines)
+
+
+def test_the_report_begins_with_all_costs_at_the_largest_number(findings: RunFindings) -> None:
+    who = series_by_experiment(findings.manifest, [each.experiment for each in findings.experiments])
+    (summary,) = growth_summary(findings, who)
+    assert summary.title.startswith("At 64 endpoints: endpoints, 64 B at 20 Hz")
+    assert summary.headings[:2] == ("middleware", "time to first message, ms")
+    assert {row[0] for row in summary.lines} == {"one", "other"}
+    assert summary.headings[-1] == "growth"
+    assert summary.title in render(findings)
 
 
 def test_what_was_fitted_is_drawn_with_its_trials(findings: RunFindings) -> None:

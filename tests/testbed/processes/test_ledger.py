@@ -123,7 +123,9 @@ def test_nothing_is_entered_or_removed_but_under_a_name_of_its_kind(
         monkeypatch.setattr(module, "SHARED_MEMORY", tmp_path / "shm")
     monkeypatch.setitem(entry._PLACES, "cgroup", tmp_path / "cgroup")
     monkeypatch.setattr(ledger, "_remove_there", lambda *_: True)
-    precious = [tmp_path / name for name in ("precious/file", "shm/sem.file", "shm/precious/file", "cgroup/system.slice/file")]
+    precious = [
+        tmp_path / name for name in ("precious/file", "shm/sem.file", "shm/precious/file", "cgroup/system.slice/file")
+    ]
     for path in precious:
         path.parent.mkdir(parents=True)
         path.touch()

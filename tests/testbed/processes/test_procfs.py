@@ -83,7 +83,9 @@ def test_memory_that_a_child_holds_is_its_parents_too() -> None:
     assert procfs.resident_bytes(parent.pid) is None
 
 
-def test_a_file_in_a_folder_of_shared_memory_is_no_shared_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_in_a_folder_of_shared_memory_is_no_shared_memory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Such as the log of a process whose run folder is there."""
     monkeypatch.setattr(procfs, "SHARED_MEMORY", tmp_path)
     (tmp_path / "run").mkdir()

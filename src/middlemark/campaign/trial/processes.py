@@ -25,8 +25,8 @@ from middlemark.plan import Failed
 from middlemark.testbed.hosts.container import process_of
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.processes import procfs
-from middlemark.testbed.processes.procfs import SHARED_MEMORY
 from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.procfs import SHARED_MEMORY
 from middlemark.worker import contract
 from middlemark.worker.process import WorkerProcess
 

@@ -35,7 +35,7 @@ from middlemark.report.output.section import Section, sections_of
 from middlemark.report.output.selection import selectable
 from middlemark.report.traffic.capacity import capacity_lines, capacity_table
 from middlemark.report.traffic.capacity_charts import capacity_charts
-from middlemark.report.traffic.growth import growth_charts, growth_lines, growth_tables
+from middlemark.report.traffic.growth import growth_charts, growth_summary, growth_tables
 from middlemark.report.traffic.interop import pairs_over_settings
 from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
 from middlemark.results.files import write_text
@@ -112,7 +112,7 @@ def _whole_run(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[s
         "scalings": scaling_lines(findings),
         "growth": growth_tables(findings, series_of),
         "pairs": pairs_over_settings(findings.comparisons, series_of),
-        "growth_lines": growth_lines(findings, series_of),
+        "growth_summary": growth_summary(findings, series_of),
         "security": security_tables(costs),
         "security_summary": security_summary(costs),
         "lacking_levels": lacking_levels(findings, series_of),

@@ -5,14 +5,15 @@ It computes nothing but where a curve passes: `analysis.compare.scaling` fitted 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 
 from middlemark.analysis.compare.comparison import CANDIDATE_FACTORS, OPTION
-from middlemark.analysis.compare.scaling import Coefficient, Fit, Growth, GrowthMetric, Over
+from middlemark.analysis.compare.scaling import Coefficient, Fit, Growth, GrowthMetric, Over, Shape
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, log_scale, short
 from middlemark.report.elements.formatting import (
@@ -52,8 +53,13 @@ READING = (
     "the median at its place; it is called quadratic where the parabola's 95 % interval excludes a line, linear where "
     "the line's excludes none. With fewer than four places nothing is fitted."
 )
+GROWTH_READING = (
+    "Medians of trials with their intervals. Growth is that over all numbers that were measured; a cost that it does "
+    "not name shows none, or was measured at fewer than four of them."
+)
 CURVE_POINTS = 24
-Group = tuple[tuple[tuple[str, str], ...], Over, GrowthMetric]
+Load = tuple[tuple[str, str], ...]
+Group = tuple[Load, Over, GrowthMetric]
 """The load without its candidates, what grows, and the cost."""
 
 
@@ -68,9 +74,12 @@ def growth_charts(findings: RunFindings, series_of: Mapping[str, Series]) -> lis
     return [_chart(place, group, grown, series_of) for place, (group, grown) in enumerate(groups)]
 
 
-def growth_lines(findings: RunFindings, series_of: Mapping[str, Series]) -> list[str]:
-    """`Memory at 64 participants (participants): TCP 120 MiB, Zenoh 310 MiB, linear`: a line for each load and cost."""
-    return [_line(group, grown, series_of) for group, grown in _groups(findings).items()]
+def growth_summary(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Table]:
+    """A table for each load: all costs at its last place, a row for each candidate, the least time first."""
+    grown_under: dict[tuple[Load, Over], list[Growth]] = {}
+    for (load, over, _), grown in _groups(findings).items():
+        grown_under.setdefault((load, over), []).extend(grown)
+    return [_summary(load, over, grown, series_of) for (load, over), grown in grown_under.items()]
 
 
 def _groups(findings: RunFindings) -> dict[Group, list[Growth]]:
@@ -95,19 +104,39 @@ def _series(growth: Growth, series_of: Mapping[str, Series]) -> Series:
     return series_of[next(iter(growth.points.values())).experiment.id]
 
 
-def _line(group: Group, grown: Sequence[Growth], series_of: Mapping[str, Series]) -> str:
-    """What each candidate costs at the last place, the least first, and how that grew."""
-    load, over, metric = group
-    unit, last = _UNITS[metric.stored_name][0], max(place for growth in grown for place in growth.points)
-    estimates = [(growth, growth.estimate(last)) for growth in grown if last in growth.points]
-    costs = [(growth, estimate.value) for growth, estimate in estimates if estimate and estimate.value is not None]
-    parts = [
-        f"{_series(growth, series_of).label} {unit.write(value)} {unit.name}".rstrip()
-        + (f", {growth.fit.shape}" if growth.fit else "")
-        for growth, value in sorted(costs, key=lambda cost: cost[1])
+def _summary(load: Load, over: Over, grown: Sequence[Growth], series_of: Mapping[str, Series]) -> Table:
+    last = max(place for growth in grown for place in growth.points)
+    metrics = list(dict.fromkeys(growth.metric for growth in grown))
+    candidates: dict[Load, dict[GrowthMetric, Growth]] = {}
+    for growth in grown:
+        candidates.setdefault(growth.factors, {})[growth.metric] = growth
+    units = {metric: _UNITS[metric.stored_name][0] for metric in metrics}
+    columns = (MIDDLEWARE, *(Column(metric.name, units[metric].name) for metric in metrics), sentences("growth"))
+    rows = [
+        (
+            _series(next(iter(growth_of.values())), series_of).label,
+            *(_cell(growth_of[metric], last, units[metric]) if metric in growth_of else NOTHING for metric in metrics),
+            _shapes(growth_of.values()) or NOTHING,
+        )
+        for growth_of in candidates.values()
     ]
-    workload = dict(load)["workload"].replace("_", " ")
-    return f"{metric.name[0].upper()}{metric.name[1:]} at {last} {over} ({workload}): {'; '.join(parts) or 'no value'}"
+    factors = dict(load)
+    title = f"At {last} {over}: {factors['workload'].replace('_', ' ')}, {load_words(factors)}"
+    return table(title, columns, sorted(rows, key=_least_first), GROWTH_READING)
+
+
+def _least_first(row: Sequence[str | Cell]) -> float:
+    first = row[1]
+    return first.value if isinstance(first, Cell) and isinstance(first.value, (int, float)) else math.inf
+
+
+def _shapes(grown: Iterable[Growth]) -> str:
+    """`quadratic: time to first message; linear: bytes of discovery, memory`."""
+    names: dict[str, list[str]] = {}
+    for growth in grown:
+        if growth.fit is not None and growth.fit.shape is not Shape.NONE:
+            names.setdefault(growth.fit.shape, []).append(growth.metric.name)
+    return "; ".join(f"{shape}: {', '.join(metrics)}" for shape, metrics in names.items())
 
 
 def _table(group: Group, grown: Sequence[Growth], series_of: Mapping[str, Series]) -> Table:
@@ -134,9 +163,9 @@ def _cell(growth: Growth, place: int, unit: Unit) -> Cell:
     estimate = growth.estimate(place)
     if estimate is not None:
         return estimate_cell(estimate, unit)
-    return (
-        NOTHING if candidate.n_valid else Cell(None, reason=", ".join({outcome.kind for outcome in candidate.outcomes}))
-    )
+    if candidate.n_valid:
+        return NOTHING
+    return Cell(None, reason=", ".join(sorted({outcome.kind.replace("_", " ") for outcome in candidate.outcomes})))
 
 
 def growth_words(fit: Fit, noun: str, unit: Unit) -> str:

@@ -22,8 +22,8 @@ from middlemark.installation.answers import is_kill
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.processes import procfs
 from middlemark.testbed.processes.child import LineProcess, required
-from middlemark.testbed.processes.procfs import SHARED_MEMORY
 from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.procfs import SHARED_MEMORY
 
 # A host starts from the machine's own values where a new namespace would have the kernel's. The limits of all
 # sockets' buffers, net.core.rmem_max and wmem_max, are the machine's in every namespace.

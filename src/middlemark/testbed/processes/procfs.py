@@ -136,8 +136,8 @@ def resident_bytes(pid: int) -> int | None:
 def shared_memory(pid: int) -> set[Path]:
     """The files in /dev/shm that a process has mapped or open.
 
-    Shared memory has a name without folders (shm_open(3)): what lies deeper is a file of some user's, such as the log of
-    a process whose run folder is there.
+    Shared memory has a name without folders (shm_open(3)): what lies deeper is a file of some user's, such as the log
+    of a process whose run folder is there.
     """
     held: set[str] = set()
     try:
