@@ -100,6 +100,24 @@ def test_what_breaks_of_a_test_bed_fails_its_trial_and_the_next_one_runs(
     assert second.outcome == Valid()
 
 
+def test_a_clock_that_is_set_after_a_trial_makes_it_invalid_and_the_next_one_runs(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, times = run.clock_agreement, []
+
+    def set_once(*given: object) -> object:
+        times.append(given)
+        if len(times) == 1:
+            raise EnvironmentNotReady("the clock of host_0 was set while it was measured", remedy="wait")
+        return whole(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run, "clock_agreement", set_once)
+    first, second = campaign(suite_text().replace("trials: 1", "trials: 2"))
+    assert isinstance(first.outcome, Invalid)
+    assert [reason.kind for reason in first.outcome.reasons] == [InvalidKind.CLOCK]
+    assert second.outcome == Valid()
+
+
 @pytest.mark.parametrize("lacking", [EnvironmentNotReady, EnvironmentBroke])
 def test_what_a_test_bed_lacks_once_is_no_outcome_of_the_experiment(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, lacking: type[EnvironmentUnusable]

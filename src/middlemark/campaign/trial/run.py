@@ -31,7 +31,7 @@ from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.security import secured, stored_specs
 from middlemark.campaign.trial.spec import process_specs
 from middlemark.errors import EnvironmentBroke, EnvironmentNotReady, StoreError
-from middlemark.plan import Failed, NotApplicable, Outcome, Trial
+from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, Trial
 from middlemark.results.files import writing
 from middlemark.results.record import TrialRecord, is_valid
 from middlemark.results.trial_folder import TrialFolder
@@ -93,13 +93,24 @@ def _not_applicable_where_lacking() -> Iterator[None]:
         raise TrialOver(NotApplicable(capability="testbed", reason=reason)) from lacking
 
 
+@contextmanager
+def _invalid_where_clocks_disagree() -> Iterator[None]:
+    """A clock that is set after a trial says nothing of the next one."""
+    try:
+        yield
+    except EnvironmentNotReady as disagree:
+        reason = InvalidReason(kind=InvalidKind.CLOCK, text="; ".join(str(disagree).splitlines()))
+        raise TrialOver(Invalid(reasons=(reason,))) from disagree
+
+
 async def _execute_and_collect(
     lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, reached: Reached
 ) -> Outcome | None:
     """Executes the trial and stores what its processes recorded; how it ended early, None where it did not."""
     try:
         await _execute(lifecycle, ledger, folder, reached)
-        lifecycle.clocks = clock_agreement(lifecycle.environment, ledger)
+        with _invalid_where_clocks_disagree():
+            lifecycle.clocks = clock_agreement(lifecycle.environment, ledger)
         reached("storing", None)
         _collect(lifecycle, folder)
     except TrialOver as over:
