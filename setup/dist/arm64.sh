@@ -15,7 +15,9 @@ emulator="$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)"
 [ -d "$(rustc --print sysroot)/lib/rustlib/$triple" ] || need "Rust for it" "rustup target add $triple"
 [ "$missing" -eq 0 ] || exit "$missing"
 
+root=/usr/aarch64-linux-gnu
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+export LDD="$emulator $root/lib/ld-linux-aarch64.so.1 --library-path $root/lib --list"
 CARGO_BUILD_TARGET=$triple "${BIN:-.venv/bin}/python" setup/workers.py build "${packages[@]}"
 CARGO_BUILD_TARGET=$triple "${BIN:-.venv/bin}/python" setup/supply/notices.py
 CARGO_BUILD_TARGET=$triple PYTHONPATH=setup/supply "${BIN:-.venv/bin}/python" setup/dist/build.py
@@ -24,7 +26,7 @@ CARGO_BUILD_TARGET=$triple PYTHONPATH=setup/supply "${BIN:-.venv/bin}/python" se
 mkdir -p "$target/emulated"
 for package in "${packages[@]}"; do
   [ -x "$target/release/$package" ] || continue
-  printf '#!/bin/sh\nexec %s -L /usr/aarch64-linux-gnu "%s" "$@"\n' "$emulator" "$target/release/$package" > "$target/emulated/$package"
+  printf '#!/bin/sh\nexec %s -L %s "%s" "$@"\n' "$emulator" "$root" "$target/release/$package" > "$target/emulated/$package"
   chmod +x "$target/emulated/$package"
 done
 MIDDLEMARK_WORKERS="$target/emulated" exec cargo test --release --locked --quiet -p middlemark-conformance --test conformance -- "$@"

@@ -7,7 +7,9 @@ under `[package.metadata.supply]`. `notices.py` and `sbom.py` write it down; it 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -135,9 +137,10 @@ def libraries_of(executable: Path) -> Iterator[Component]:
 
 
 def loaded(files: list[Path]) -> set[tuple[str, Path]]:
-    """Name and place of each shared library, by the dynamic linker."""
-    lines = run("ldd", *map(str, files)).splitlines()
-    return {(name, Path(path)) for name, path in re.findall(r"^\s*(\S+) => (/\S+)", "\n".join(lines), re.MULTILINE)}
+    """Name and place of each shared library, by the dynamic linker; `LDD` names that of another processor."""
+    ldd = shlex.split(os.environ.get("LDD", "ldd"))
+    lines = "\n".join(run(*ldd, str(file)) for file in files)
+    return {(name, Path(path)) for name, path in re.findall(r"^\s*(\S+) => (/\S+)", lines, re.MULTILINE)}
 
 
 def programs_of(package: str) -> Iterator[Component]:
