@@ -193,8 +193,8 @@ class NoCommunication(Model):
     def detail(self) -> str:
         """What did not arrive, and what is known of why; of many paths, applications and endpoints some."""
         missing = _some(map(str, self.missing), 5, "path", ", ")
-        endpoints = (f"{name}: {_some(sentences, 2, 'endpoint')}" for name, sentences in self.reasons.items())
-        return "; ".join(filter(None, [f"no first message of {missing}", _some(endpoints, 4, "application")]))
+        applications = (f"{name}: {_some(sentences, 2, 'endpoint')}" for name, sentences in self.reasons.items())
+        return "; ".join(filter(None, [f"no first message of {missing}", _some(applications, 4, "application")]))
 
 
 class NotApplicable(Model):
