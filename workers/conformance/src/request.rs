@@ -134,7 +134,7 @@ impl Request {
             rendezvous: place.rendezvous.clone(),
             services: services.to_vec(),
             profile: case.variant.profile().into(),
-            options: case.variant.options(),
+            options: case.worker.set_by_spec(&case.variant),
             delivery: case.worker.delivery(&case.variant),
             streams: self.streams.clone(),
             endpoints: self.held_by(name),

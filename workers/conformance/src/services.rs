@@ -160,7 +160,7 @@ pub(crate) fn spec(case: &Case, place: &Place, service: &str) -> ServiceSpec {
         rendezvous: place.rendezvous.clone(),
         services: Vec::new(),
         profile: case.variant.profile().into(),
-        options: case.variant.options(),
+        options: case.worker.set_by_spec(&case.variant),
         clock_offset_ns: 0,
         largest_message_bytes: capabilities.largest_message_bytes.min(16 << 20),
         queue_bytes: 64 << 20,

@@ -18,6 +18,10 @@ use crate::process::Process;
 const FOLDERS: &str = "MIDDLEMARK_WORKERS";
 const PREFIX: &str = "middlemark-worker-";
 
+/// Names options that all specs of a middleware have, as JSON: `{"<middleware>": {"<option>": <value>}}`. With it the
+/// suite runs where something that a default needs can't be had, as under an emulator that lacks a call of the kernel.
+const OPTIONS: &str = "MIDDLEMARK_CONFORMANCE_OPTIONS";
+
 /// An executable with a worker's name.
 pub(crate) struct Candidate {
     pub(crate) name: String,
@@ -30,6 +34,8 @@ pub(crate) struct Worker {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) description: Description,
+    /// The options that all of its specs have.
+    pub(crate) always: BTreeMap<String, OptionValue>,
 }
 
 /// One configuration of a worker that is checked.
@@ -114,8 +120,18 @@ impl Candidate {
             name: self.name.clone(),
             path: self.path.clone(),
             description,
+            always: match env::var(OPTIONS) {
+                Ok(text) => options_of(&self.name, &text).with_context(|| format!("reading {OPTIONS}"))?,
+                Err(_) => BTreeMap::new(),
+            },
         })
     }
+}
+
+/// A middleware's options in the JSON of all.
+fn options_of(middleware: &str, text: &str) -> Result<BTreeMap<String, OptionValue>> {
+    let mut of_each: BTreeMap<String, BTreeMap<String, OptionValue>> = serde_json::from_str(text)?;
+    Ok(of_each.remove(middleware).unwrap_or_default())
 }
 
 impl Worker {
@@ -152,7 +168,7 @@ impl Worker {
         }
     }
 
-    /// Every option's value under a variant: defaults, then the profile, then the variant.
+    /// Every option's value under a variant: defaults, then the profile, then what a spec sets.
     pub(crate) fn options(&self, variant: &Variant) -> BTreeMap<String, OptionValue> {
         let mut values: BTreeMap<_, _> = self
             .description
@@ -166,8 +182,15 @@ impl Worker {
                 .map(|Profile { options, .. }| options.clone())
                 .unwrap_or_default(),
         );
-        values.extend(variant.options());
+        values.extend(self.set_by_spec(variant));
         values
+    }
+
+    /// The options that a spec sets beyond the profile.
+    pub(crate) fn set_by_spec(&self, variant: &Variant) -> BTreeMap<String, OptionValue> {
+        let mut options = self.always.clone();
+        options.extend(variant.options());
+        options
     }
 
     /// The delivery under a variant: the variant's, else the profile's, else the default.
@@ -196,7 +219,7 @@ impl Variant {
         }
     }
 
-    /// The options that a spec sets beyond the profile.
+    /// The options that make the variant.
     pub(crate) fn options(&self) -> BTreeMap<String, OptionValue> {
         match self {
             Variant::Profile(_) | Variant::Delivery { .. } => BTreeMap::new(),
@@ -247,5 +270,18 @@ mod tests {
             Variant::Transport { value: "udp".into() },
             "reliability"
         ));
+    }
+
+    #[test]
+    fn options_for_all_specs_are_those_of_the_middleware_alone() {
+        let text = r#"{"one": {"discovery": "peers", "retries": 3}, "other": {"fast": true}}"#;
+        let options = options_of("one", text).expect("valid options");
+        let expected = [
+            ("discovery".to_owned(), OptionValue::Text("peers".into())),
+            ("retries".to_owned(), OptionValue::Integer(3)),
+        ];
+        assert_eq!(options, expected.into());
+        assert!(options_of("a third", text).expect("valid options").is_empty());
+        assert!(options_of("one", r#"{"one": "peers"}"#).is_err());
     }
 }

@@ -44,7 +44,7 @@ impl Credentials {
             level,
             rendezvous: place.rendezvous.clone(),
             profile: case.variant.profile().into(),
-            options: case.variant.options(),
+            options: case.worker.set_by_spec(&case.variant),
             streams: request.streams.clone(),
             applications: applications.collect(),
             services: services.collect(),
