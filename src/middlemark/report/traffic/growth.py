@@ -58,8 +58,8 @@ GROWTH_READING = (
     "not name shows none, or was measured at fewer than four of them."
 )
 CURVE_POINTS = 24
-Load = tuple[tuple[str, str], ...]
-Group = tuple[Load, Over, GrowthMetric]
+Factors = tuple[tuple[str, str], ...]
+Group = tuple[Factors, Over, GrowthMetric]
 """The load without its candidates, what grows, and the cost."""
 
 
@@ -76,7 +76,7 @@ def growth_charts(findings: RunFindings, series_of: Mapping[str, Series]) -> lis
 
 def growth_summary(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Table]:
     """A table for each load: all costs at its last place, a row for each candidate, the least time first."""
-    grown_under: dict[tuple[Load, Over], list[Growth]] = {}
+    grown_under: dict[tuple[Factors, Over], list[Growth]] = {}
     for (load, over, _), grown in _groups(findings).items():
         grown_under.setdefault((load, over), []).extend(grown)
     return [_summary(load, over, grown, series_of) for (load, over), grown in grown_under.items()]
@@ -104,12 +104,9 @@ def _series(growth: Growth, series_of: Mapping[str, Series]) -> Series:
     return series_of[next(iter(growth.points.values())).experiment.id]
 
 
-def _summary(load: Load, over: Over, grown: Sequence[Growth], series_of: Mapping[str, Series]) -> Table:
+def _summary(load: Factors, over: Over, grown: Sequence[Growth], series_of: Mapping[str, Series]) -> Table:
     last = max(place for growth in grown for place in growth.points)
     metrics = list(dict.fromkeys(growth.metric for growth in grown))
-    candidates: dict[Load, dict[GrowthMetric, Growth]] = {}
-    for growth in grown:
-        candidates.setdefault(growth.factors, {})[growth.metric] = growth
     units = {metric: _UNITS[metric.stored_name][0] for metric in metrics}
     columns = (MIDDLEWARE, *(Column(metric.name, units[metric].name) for metric in metrics), sentences("growth"))
     rows = [
@@ -118,11 +115,19 @@ def _summary(load: Load, over: Over, grown: Sequence[Growth], series_of: Mapping
             *(_cell(growth_of[metric], last, units[metric]) if metric in growth_of else NOTHING for metric in metrics),
             _shapes(growth_of.values()) or NOTHING,
         )
-        for growth_of in candidates.values()
+        for growth_of in _by_candidate(grown)
     ]
     factors = dict(load)
     title = f"At {last} {over}: {factors['workload'].replace('_', ' ')}, {load_words(factors)}"
     return table(title, columns, sorted(rows, key=_least_first), GROWTH_READING)
+
+
+def _by_candidate(grown: Iterable[Growth]) -> Iterable[Mapping[GrowthMetric, Growth]]:
+    """The growth of each cost, for each candidate."""
+    candidates: dict[Factors, dict[GrowthMetric, Growth]] = {}
+    for growth in grown:
+        candidates.setdefault(growth.factors, {})[growth.metric] = growth
+    return candidates.values()
 
 
 def _least_first(row: Sequence[str | Cell]) -> float:
