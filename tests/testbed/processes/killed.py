@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import psutil
@@ -70,22 +72,34 @@ def _is_ours(pid: int, state: str) -> bool:
         return False
 
 
+def killed(limited: str, wait: Callable[[], None]) -> Iterable[str]:
+    """Builds in a child until `wait` returns, kills it, and gives the kind of each that a sweep removes."""
+    child = os.fork()
+    if child == 0:
+        build(limited)
+    wait()
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return [each.kind for each in abandoned.sweep()]
+
+
+def wait_for_program() -> None:
+    """Until a program runs in the first test-bed; kills within twice that time hit all that comes before and after."""
+    while not list(ledger.SHARED_MEMORY.glob("killed-*")):
+        time.sleep(0.001)
+
+
 def main() -> None:
-    times, longest_s, limited = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+    times, limited = int(sys.argv[1]), sys.argv[2]
     state = os.environ["XDG_STATE_HOME"]
     random.seed(7)
     Path(state, "middlemark", "ledgers").mkdir(parents=True)
     before = machine(state)
-    removed: dict[str, int] = {}
-    for _ in range(times):
-        child = os.fork()
-        if child == 0:
-            build(limited)
-        time.sleep(random.uniform(0, longest_s))  # the instant of the kill is what is random here
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        for each in abandoned.sweep():
-            removed[each.kind] = removed.get(each.kind, 0) + 1
+    began = time.monotonic()
+    removed = Counter(killed(limited, wait_for_program))
+    longest_s = 2 * (time.monotonic() - began)
+    for _ in range(times - 1):
+        removed.update(killed(limited, lambda: time.sleep(random.uniform(0, longest_s))))  # the instant is random
     deadline = time.monotonic() + 10
     # What a front was just starting when it was killed holds its ledger until it has begun: the next sweep gets it.
     while (after := machine(state)) != before and time.monotonic() < deadline:
