@@ -23,7 +23,7 @@ use middlemark_runtime::{Channel, Context, Matched, MiddlewareError};
 use crate::description;
 use crate::listener::{Met, OF_READERS, OF_WRITERS, OfReader, OfWriter};
 use crate::message::Octets;
-use crate::policies;
+use crate::policies::{self, Pace};
 use crate::reader::Samples;
 use crate::transport::{self, Factory};
 use crate::writer::Writer;
@@ -40,6 +40,8 @@ pub(crate) struct Participant {
     delivery: Delivery,
     /// The topics of streams whose messages follow a schedule.
     scheduled: BTreeSet<String>,
+    /// How many publishers the whole trial has.
+    publishers: usize,
 }
 
 /// An endpoint as it was made.
@@ -92,12 +94,16 @@ impl Participant {
             options: context.options.words(),
             delivery: spec.delivery,
             scheduled: scheduled(spec),
+            publishers: spec.streams.iter().map(|stream| stream.publishers.len()).sum(),
         })
     }
 
-    /// Whether a schedule holds back who publishes on a channel; no exchange has its requests answered by one.
-    fn is_scheduled(&self, channel: &Channel) -> bool {
-        self.scheduled.contains(&channel.topic)
+    /// What holds back who publishes on a channel: a schedule, but no exchange has its requests answered by one.
+    fn pace(&self, channel: &Channel) -> Pace {
+        Pace {
+            is_scheduled: self.scheduled.contains(&channel.topic),
+            publishers: self.publishers,
+        }
     }
 
     /// The topic of a channel; the library makes each only once.
@@ -154,7 +160,7 @@ impl middlemark_dds::Participant for Participant {
 
     fn writer(&mut self, channel: &Channel, matched: Option<Matched>) -> Result<Writer, MiddlewareError> {
         let topic = self.topic(channel)?;
-        let qos = policies::of_writer(channel.qos, channel.size_bytes, self.is_scheduled(channel));
+        let qos = policies::of_writer(channel.qos, channel.size_bytes, self.pace(channel));
         let met = Met::default();
         let listener = OfWriter {
             met: met.clone(),

@@ -133,6 +133,7 @@ pub(crate) const CHECKS: &[Check] = &[
         topology::several_endpoints,
     ),
     check("several_streams_at_once", Scope::Profile, topology::several_streams),
+    check("many_streams_at_once", Scope::Worker, topology::many_streams),
     check("nodes_compute_and_send", Scope::Worker, nodes::compute_and_send),
     check("both_ends_in_one_process", Scope::Profile, topology::same_process),
     check("a_late_subscriber_joins", Scope::Profile, topology::late_subscriber),

@@ -27,6 +27,19 @@ pub(crate) fn several_streams(case: &Case) -> Result<Answer> {
     Ok(Answer::Passed)
 }
 
+/// As many topics between two processes as a robot may have. Greetings of all of them are on their way before the processes
+/// have found each other, and what is missed of these must not keep any topic silent.
+pub(crate) fn many_streams(case: &Case) -> Result<Answer> {
+    const FURTHER: usize = 63;
+    let request = Request::new(case)
+        .size(case.fitting(64))
+        .pattern(periodic(10.0))
+        .and_sizes(&[case.fitting(64); FURTHER]);
+    let samples = 1000;
+    carried(case, Request { samples, ..request })?;
+    Ok(Answer::Passed)
+}
+
 pub(crate) fn same_process(case: &Case) -> Result<Answer> {
     if !case.worker.description.capabilities.same_process {
         return Ok(Answer::Lacks("same_process is false among its capabilities".into()));
