@@ -15,7 +15,7 @@ from middlemark.analysis.compare.pairing import Pairs
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.plan import NoCommunication, Outcome
-from middlemark.plan.trial import MissingPath
+from middlemark.plan.trial.outcome import MissingPath
 from middlemark.report.conclusions.gate import junit, markdown
 from middlemark.report.output.data import recompute_metrics
 from middlemark.results.run_folder import RunFolder

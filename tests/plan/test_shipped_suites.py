@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from middlemark.plan import Experiment, expand, order_trials, plan_trials
-from middlemark.plan.duration import campaign_duration_ns
+from middlemark.plan.trial.duration import campaign_duration_ns
 from middlemark.suite import load_suite
 
 BUILT = [

@@ -15,7 +15,7 @@ from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.errors import ResultsNotAccepted
 from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, trial_duration_ns
 from middlemark.plan.schedule import is_sought
-from middlemark.plan.trial import ACCEPTED
+from middlemark.plan.trial.outcome import ACCEPTED
 from middlemark.results.files import is_there
 from middlemark.results.manifest import Manifest, Testbed, Width
 from middlemark.results.progress import (

@@ -7,7 +7,6 @@ It starts nothing and reads nothing; `campaign` runs what is planned here.
 
 from middlemark.plan.application import Application, Endpoint, Pair
 from middlemark.plan.demand import experiments_of, observed, topology_of
-from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.experiment import (
     CaptureBounds,
     Conditions,
@@ -48,7 +47,8 @@ from middlemark.plan.streams import (
     StreamQos,
 )
 from middlemark.plan.topology.cpus import loaded_hosts, service_cpus, share_cpus
-from middlemark.plan.trial import (
+from middlemark.plan.trial.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
+from middlemark.plan.trial.outcome import (
     Caution,
     Failed,
     Invalid,
@@ -58,13 +58,11 @@ from middlemark.plan.trial import (
     NoCommunication,
     NotApplicable,
     Outcome,
-    SearchStep,
-    SharedExperiments,
     TimedOut,
-    Trial,
     Valid,
     WarningKind,
 )
+from middlemark.plan.trial.trial import SearchStep, SharedExperiments, Trial
 
 __all__ = [
     "FIXED_COST_NS",

@@ -17,7 +17,7 @@ from middlemark.plan.experiment import Experiment, Search, Sought, experiment_id
 from middlemark.plan.matrix import expand, on_both_sides, only
 from middlemark.plan.patterns import Periodic
 from middlemark.plan.streams import Stream
-from middlemark.plan.trial import SearchStep, Trial
+from middlemark.plan.trial.trial import SearchStep, Trial
 from middlemark.suite import Demand, Observation, Suite, factor_text
 
 SOUGHT = {"no_communication", "failed", "timed_out"}

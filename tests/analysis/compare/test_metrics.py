@@ -15,7 +15,7 @@ from middlemark.analysis.stats.estimate import Method
 from middlemark.analysis.verdicts.difference import Difference, Test
 from middlemark.cli.main import app
 from middlemark.plan import NoCommunication
-from middlemark.plan.trial import MissingPath
+from middlemark.plan.trial.outcome import MissingPath
 from middlemark.report.conclusions.over_settings import mean_words, means_table
 from shared_runs import SharedRuns
 

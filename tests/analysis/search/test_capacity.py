@@ -18,7 +18,7 @@ from middlemark.errors import SuiteError
 from middlemark.plan import NoCommunication, NotApplicable, Trial, expand, order_trials
 from middlemark.plan.experiment import Search, Sought
 from middlemark.plan.schedule import Load, at_step, load_of
-from middlemark.plan.trial import MissingPath
+from middlemark.plan.trial.outcome import MissingPath
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.results.run_folder import RunFolder

@@ -9,7 +9,7 @@ from rich.console import Console
 from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import NoCommunication, NotApplicable
-from middlemark.plan.trial import MissingPath
+from middlemark.plan.trial.outcome import MissingPath
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.output.html import render
 from middlemark.report.output.markup import marked

@@ -11,7 +11,7 @@ from middlemark.report.output.section import sections_of
 from middlemark.report.traffic import setting_tables
 from middlemark.report.traffic.setting_tables import first_message_table
 from middlemark.suite import Dimension
-from middlemark.suite.metrics import PLAIN, Metric
+from middlemark.suite.metrics import Metric, metric_named
 from run_builder import build_run
 
 SUITE = """
@@ -43,10 +43,11 @@ def test_a_metric_of_the_catalogue_that_no_table_has_is_shown_all_the_same(
 ) -> None:
     findings = analyse(build_run(tmp_path / "run", SUITE, {"one": Behaviour()}))
     series_of = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    monkeypatch.setattr(setting_tables, "PLAIN", (metric_named("loss"),))
     (section,) = sections_of(findings, series_of)
     assert "Further metrics" not in [table.title for table in section.tables]
     new = Metric("kept_up", "achieved_share", Dimension.FRACTION, lower_is_better=False)
-    monkeypatch.setattr(setting_tables, "PLAIN", (*PLAIN, new))
+    monkeypatch.setattr(setting_tables, "PLAIN", (metric_named("loss"), new))
     (section,) = sections_of(findings, series_of)
     (further,) = (table for table in section.tables if table.title == "Further metrics")
     assert [heading.split(",")[0] for heading in further.headings] == ["middleware", "delivery", "kept_up"]

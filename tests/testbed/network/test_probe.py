@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.duration import PROBE_NS, PROBED_FRAMES, PROBED_RATE_NS, PROBED_SHARES_NS
 from middlemark.plan.topology.network import Link, TracePoint
+from middlemark.plan.trial.duration import PROBE_NS, PROBED_FRAMES, PROBED_RATE_NS, PROBED_SHARES_NS
 from middlemark.suite import Direction
 from middlemark.testbed.network import probe as probing
 from middlemark.testbed.network import shaping

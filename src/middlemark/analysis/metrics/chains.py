@@ -25,7 +25,7 @@ from middlemark.analysis.metrics.chain_trace import (
     part_column,
     positions,
 )
-from middlemark.analysis.metrics.trial import clock_bound_metric, distribution_metrics
+from middlemark.analysis.metrics.distributions import clock_bound_metric, distribution_metrics
 from middlemark.analysis.stats.quantiles import (
     Measured,
     Samples,

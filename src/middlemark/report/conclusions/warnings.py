@@ -16,7 +16,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOut
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import Caution, WarningKind
 from middlemark.plan.schedule import is_sought
-from middlemark.plan.trial import ACCEPTED
+from middlemark.plan.trial.outcome import ACCEPTED
 from middlemark.report.elements.candidate_tables import candidate_table
 from middlemark.report.elements.formatting import of_each
 from middlemark.report.elements.labels import Series

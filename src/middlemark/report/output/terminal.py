@@ -18,7 +18,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.compare.metrics import OverSettings
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.plan.trial import ACCEPTED
+from middlemark.plan.trial.outcome import ACCEPTED
 from middlemark.report.conclusions.claims import print_claims
 from middlemark.report.conclusions.headline import Answer, answer, interval_words
 from middlemark.report.conclusions.over_settings import CROWDED, Standings, means_table, standings

@@ -1,11 +1,11 @@
-"""`plan.duration`: what a trial costs beside its windows."""
+"""`plan.trial.duration`: what a trial costs beside its windows."""
 
 from textwrap import dedent
 
 import pytest
 
 from middlemark.plan import plan_trials, trial_duration_ns
-from middlemark.plan.duration import CONTAINERS_NS, HOST_NS, WAITED_ROUND_TRIPS
+from middlemark.plan.trial.duration import CONTAINERS_NS, HOST_NS, WAITED_ROUND_TRIPS
 from middlemark.suite.load import parse_suite
 
 FLOOD = "{workload: flood, pattern: unthrottled, size: 100 B, messages: 1000}"

@@ -13,7 +13,7 @@ from middlemark.plan.experiment import Experiment
 from middlemark.plan.patterns import Unthrottled
 from middlemark.plan.streams import Stream
 from middlemark.plan.topology.network import Link
-from middlemark.plan.trial import Trial
+from middlemark.plan.trial.trial import Trial
 from middlemark.suite import Congestion, DeploymentKind
 from middlemark.suite.topology.impairment import SHARES
 
