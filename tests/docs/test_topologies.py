@@ -7,7 +7,7 @@ import pytest
 from middlemark.plan.topology.wifi import MODULATIONS, channel, received_dbm
 from middlemark.report.elements.topology_text import drawn
 from middlemark.suite import Mobility, load_topologies, shipped_suite_names
-from middlemark.suite.load import shipped_timelines
+from middlemark.suite.load import shipped_timelines, shipped_topologies
 from pages import ROOT, blocks, text
 
 
@@ -15,6 +15,10 @@ from pages import ROOT, blocks, text
 def test_a_drawing_that_is_shown_is_what_is_drawn(name: str) -> None:
     (topology,) = load_topologies(name)
     assert f"{drawn(topology).plain}\n" in blocks(ROOT / "docs/guide/hosts/topologies.md", "text")
+
+
+def test_every_topology_that_ships_is_told_of() -> None:
+    assert all(f"`{name}`" in text("guide/hosts/topologies") for name in shipped_topologies())
 
 
 def test_every_suite_that_ships_is_told_of() -> None:

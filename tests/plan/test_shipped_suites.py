@@ -7,6 +7,7 @@ import pytest
 from middlemark.plan import Experiment, expand, order_trials, plan_trials
 from middlemark.plan.trial.duration import campaign_duration_ns
 from middlemark.suite import load_suite
+from pages import ROOT
 
 BUILT = [
     "cyclonedds",
@@ -28,6 +29,11 @@ MEASURED = [middleware for middleware in BUILT if middleware != "synthetic"]
 
 def shipped(name: str) -> tuple[Experiment, ...]:
     return expand(load_suite(name).suite, available=BUILT)
+
+
+def test_every_worker_is_in_these_matrices_but_the_one_of_a_library_of_ones_own() -> None:
+    workers = {main.parents[1].name for main in ROOT.glob("workers/*/src/main.rs")}
+    assert workers - {"opendds"} == set(BUILT)
 
 
 def test_automotive_is_4_messages_8_topologies_2_reliabilities_for_each_middleware() -> None:
