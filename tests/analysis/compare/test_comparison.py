@@ -34,6 +34,7 @@ def with_counting_trials(
         (1, 7, "overloaded in 7 of 8 trials"),
         (3, 5, "overloaded in 5 of 8 trials"),
         (2, 0, "only 2 of 8 trials have a value, too few to rank it"),
+        (0, 0, "no trial alone has messages enough for a value"),
         (4, 4, None),
     ],
 )

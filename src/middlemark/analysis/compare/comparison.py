@@ -272,8 +272,9 @@ def _why_not_ranked(candidate: ExperimentFindings, setting: Setting, criterion: 
     if values.finite.low:
         return ""
     main = candidate.estimates.get(key)
-    nothing = "no path ended" if setting.of_chain else "nothing was received in time"
-    return (main.reason if main is not None else "") or nothing
+    if main is not None:
+        return main.reason or "no trial alone has messages enough for a value"
+    return "no path ended" if setting.of_chain else "nothing was received in time"
 
 
 def _undelivered(candidate: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
