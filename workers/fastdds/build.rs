@@ -5,7 +5,8 @@
 use std::path::PathBuf;
 
 const PREFIX: &str = "MIDDLEMARK_FASTDDS_PREFIX";
-const PACKAGES: &str = "install the packages g++, libssl-dev, libfastcdr-dev and libfastrtps-dev (libfastdds-dev since Debian 13)";
+const PACKAGES: &str =
+    "install the packages g++, libssl-dev, libfastcdr-dev and libfastrtps-dev (libfastdds-dev since Debian 13)";
 
 fn main() {
     println!("cargo::rerun-if-env-changed={PREFIX}");
