@@ -272,9 +272,8 @@ def _why_not_ranked(candidate: ExperimentFindings, setting: Setting, criterion: 
     if values.finite.low:
         return ""
     main = candidate.estimates.get(key)
-    if main is not None:
-        return main.reason or "no trial alone has messages enough for a value"
-    return "no path ended" if setting.of_chain else "nothing was received in time"
+    nothing = "no path ended" if setting.of_chain else "nothing was received in time"
+    return nothing if main is None else main.reason or "no trial alone has messages enough for a value"
 
 
 def _undelivered(candidate: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
