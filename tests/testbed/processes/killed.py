@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import psutil
@@ -27,8 +26,8 @@ NAMES = ("kill_0", "kill_1")
 LAN = Network(name="lan", hosts=NAMES)
 
 
-def build(limited: str) -> None:
-    """Builds and removes test-beds with something of each kind in them until it is killed."""
+def build(limited: str, entries: ledger.Ledger) -> None:
+    """Builds and removes a test-bed with something of each kind in it."""
     more = {"cpu_quota": 0.5, "memory_bytes": 10**9} if limited == "limited" else {}
     hosts = [Host.model_validate({"name": name, "kind": HostKind.NETNS, **more}) for name in NAMES]
     shaped = Direction(rate_bits_per_s=10**8, delay_ns=0 if shaping.relay_missing() else 10**6)
@@ -36,15 +35,19 @@ def build(limited: str) -> None:
         Link(host=NAMES[0], network="lan", outgoing=shaped, offloads=False),
         Link(host=NAMES[1], network="lan"),
     ]
+    with slot.reserved() as reserved, built(PlannedTestbed(hosts, [LAN], links), reserved, entries) as testbed:
+        for host in testbed.hosts.values():
+            folder, mark = host.create_folder(reserved.name, entries)
+            script = f"echo x > /dev/shm/killed-{reserved.name}; echo x > {folder}/x; exec cat"
+            program = subprocess.Popen(host.command(["sh", "-c", script]), stdin=subprocess.PIPE)
+            program.communicate()
+            entries.remove(mark)
+
+
+def build_until_killed(limited: str) -> None:
     with ledger.opened() as entries:
         while True:
-            with slot.reserved() as reserved, built(PlannedTestbed(hosts, [LAN], links), reserved, entries) as testbed:
-                for host in testbed.hosts.values():
-                    folder, mark = host.create_folder(reserved.name, entries)
-                    script = f"echo x > /dev/shm/killed-{reserved.name}; echo x > {folder}/x; exec cat"
-                    program = subprocess.Popen(host.command(["sh", "-c", script]), stdin=subprocess.PIPE)
-                    program.communicate()
-                    entries.remove(mark)
+            build(limited, entries)
 
 
 def machine(state: str) -> dict[str, object]:
@@ -72,23 +75,6 @@ def _is_ours(pid: int, state: str) -> bool:
         return False
 
 
-def killed(limited: str, wait: Callable[[], None]) -> Iterable[str]:
-    """Builds in a child until `wait` returns, kills it, and gives the kind of each that a sweep removes."""
-    child = os.fork()
-    if child == 0:
-        build(limited)
-    wait()
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return [each.kind for each in abandoned.sweep()]
-
-
-def wait_for_program() -> None:
-    """Until a program runs in the first test-bed; kills within twice that time hit all that comes before and after."""
-    while not list(ledger.SHARED_MEMORY.glob("killed-*")):
-        time.sleep(0.001)
-
-
 def main() -> None:
     times, limited = int(sys.argv[1]), sys.argv[2]
     state = os.environ["XDG_STATE_HOME"]
@@ -96,10 +82,18 @@ def main() -> None:
     Path(state, "middlemark", "ledgers").mkdir(parents=True)
     before = machine(state)
     began = time.monotonic()
-    removed = Counter(killed(limited, wait_for_program))
-    longest_s = 2 * (time.monotonic() - began)
-    for _ in range(times - 1):
-        removed.update(killed(limited, lambda: time.sleep(random.uniform(0, longest_s))))  # the instant is random
+    with ledger.opened() as entries:
+        build(limited, entries)
+    longest_s = time.monotonic() - began  # as long as this machine, however busy, takes for one
+    removed: Counter[str] = Counter()
+    for _ in range(times):
+        child = os.fork()
+        if child == 0:
+            build_until_killed(limited)
+        time.sleep(random.uniform(0, longest_s))  # the instant of the kill is what is random here
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        removed.update(each.kind for each in abandoned.sweep())
     deadline = time.monotonic() + 10
     # What a front was just starting when it was killed holds its ledger until it has begun: the next sweep gets it.
     while (after := machine(state)) != before and time.monotonic() < deadline:
