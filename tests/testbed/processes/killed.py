@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 
 import psutil
@@ -26,8 +25,8 @@ NAMES = ("kill_0", "kill_1")
 LAN = Network(name="lan", hosts=NAMES)
 
 
-def build(limited: str, entries: ledger.Ledger) -> None:
-    """Builds and removes a test-bed with something of each kind in it."""
+def build(limited: str) -> None:
+    """Builds and removes test-beds with something of each kind in them until it is killed."""
     more = {"cpu_quota": 0.5, "memory_bytes": 10**9} if limited == "limited" else {}
     hosts = [Host.model_validate({"name": name, "kind": HostKind.NETNS, **more}) for name in NAMES]
     shaped = Direction(rate_bits_per_s=10**8, delay_ns=0 if shaping.relay_missing() else 10**6)
@@ -35,19 +34,15 @@ def build(limited: str, entries: ledger.Ledger) -> None:
         Link(host=NAMES[0], network="lan", outgoing=shaped, offloads=False),
         Link(host=NAMES[1], network="lan"),
     ]
-    with slot.reserved() as reserved, built(PlannedTestbed(hosts, [LAN], links), reserved, entries) as testbed:
-        for host in testbed.hosts.values():
-            folder, mark = host.create_folder(reserved.name, entries)
-            script = f"echo x > /dev/shm/killed-{reserved.name}; echo x > {folder}/x; exec cat"
-            program = subprocess.Popen(host.command(["sh", "-c", script]), stdin=subprocess.PIPE)
-            program.communicate()
-            entries.remove(mark)
-
-
-def build_until_killed(limited: str) -> None:
     with ledger.opened() as entries:
         while True:
-            build(limited, entries)
+            with slot.reserved() as reserved, built(PlannedTestbed(hosts, [LAN], links), reserved, entries) as testbed:
+                for host in testbed.hosts.values():
+                    folder, mark = host.create_folder(reserved.name, entries)
+                    script = f"echo x > /dev/shm/killed-{reserved.name}; echo x > {folder}/x; exec cat"
+                    program = subprocess.Popen(host.command(["sh", "-c", script]), stdin=subprocess.PIPE)
+                    program.communicate()
+                    entries.remove(mark)
 
 
 def machine(state: str) -> dict[str, object]:
@@ -76,24 +71,21 @@ def _is_ours(pid: int, state: str) -> bool:
 
 
 def main() -> None:
-    times, limited = int(sys.argv[1]), sys.argv[2]
+    times, longest_s, limited = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
     state = os.environ["XDG_STATE_HOME"]
     random.seed(7)
     Path(state, "middlemark", "ledgers").mkdir(parents=True)
     before = machine(state)
-    began = time.monotonic()
-    with ledger.opened() as entries:
-        build(limited, entries)
-    longest_s = time.monotonic() - began  # as long as this machine, however busy, takes for one
-    removed: Counter[str] = Counter()
+    removed: dict[str, int] = {}
     for _ in range(times):
         child = os.fork()
         if child == 0:
-            build_until_killed(limited)
+            build(limited)
         time.sleep(random.uniform(0, longest_s))  # the instant of the kill is what is random here
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        removed.update(each.kind for each in abandoned.sweep())
+        for each in abandoned.sweep():
+            removed[each.kind] = removed.get(each.kind, 0) + 1
     deadline = time.monotonic() + 10
     # What a front was just starting when it was killed holds its ledger until it has begun: the next sweep gets it.
     while (after := machine(state)) != before and time.monotonic() < deadline:

@@ -17,7 +17,7 @@ def test_fifty_kills_at_random_instants_leave_nothing_behind() -> None:
     limited = "limited" if can_limit() else "free"
     with tempfile.TemporaryDirectory(prefix="k") as temporary, tempfile.TemporaryDirectory(prefix="k") as state:
         result = subprocess.run(
-            ["unshare", *user, "--net", "--mount", sys.executable, str(script), "50", limited],
+            ["unshare", *user, "--net", "--mount", sys.executable, str(script), "50", "0.3", limited],
             env={**os.environ, "TMPDIR": temporary, "XDG_STATE_HOME": state},
             capture_output=True,
             text=True,
