@@ -167,6 +167,7 @@ CAPACITY = "capacity_bytes_per_s"
 PLAIN = (
     Metric("first_message", "first_message_ns", Dimension.TIME, of_trial=True, is_long=True),
     _unusual("first_full_message", "first_full_message_ns", Dimension.TIME, of_trial=True, is_long=True),
+    _unusual("matched", "matched_ns", Dimension.TIME, of_trial=True, is_long=True),
     _unusual("handshake", "handshake_ns", Dimension.TIME, of_trial=True, is_long=True),
     Metric("start_up", "start_up_ns", Dimension.TIME, of_trial=True),
     Metric("deadline_missed", "deadline_missed_share", Dimension.SHARE, of_chain=True),

@@ -84,7 +84,7 @@ MISTAKES = {
         snapshot("""\
 mine.yaml:6:5: `p99(latancy)` is no metric
   - p99(latancy)[middleware=zenoh] < 1 ms
-allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(round_trip_from_intended), p99(round_trip_without_server), p99(server_time), p99(jitter), p99(publish_call), p99(pacing_error), p99(fill), p99(serialise), p99(deserialise), p99(latency_with_serialisation), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, first_full_message, handshake, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory, kernel_share, tcp_share, cpu_per_message, wire_to_payload)\
+allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(round_trip_from_intended), p99(round_trip_without_server), p99(server_time), p99(jitter), p99(publish_call), p99(pacing_error), p99(fill), p99(serialise), p99(deserialise), p99(latency_with_serialisation), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, first_full_message, matched, handshake, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory, kernel_share, tcp_share, cpu_per_message, wire_to_payload)\
 """),
     ),
     "an unknown middleware": (
@@ -185,5 +185,5 @@ def test_a_claim_of_the_command_line_is_pointed_into() -> None:
 `p99(latancy)` is no metric
   p99(latancy) < 1 ms
   ^
-allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(round_trip_from_intended), p99(round_trip_without_server), p99(server_time), p99(jitter), p99(publish_call), p99(pacing_error), p99(fill), p99(serialise), p99(deserialise), p99(latency_with_serialisation), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, first_full_message, handshake, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory, kernel_share, tcp_share, cpu_per_message, wire_to_payload)\
+allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(round_trip_from_intended), p99(round_trip_without_server), p99(server_time), p99(jitter), p99(publish_call), p99(pacing_error), p99(fill), p99(serialise), p99(deserialise), p99(latency_with_serialisation), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, first_full_message, matched, handshake, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory, kernel_share, tcp_share, cpu_per_message, wire_to_payload)\
 """)
