@@ -94,6 +94,7 @@ workloads: {workload: imu, rate: 200 Hz, size: 2 kB}
 windows: {first_message: 20 s, warm_up: 100 ms, window: 500 ms, drain: 300 ms}
 disturbance: {steal: 100 %}
 """
+ENCRYPTING = ("tcp", "cyclonedds", "fastdds", "mqtt", "zenoh")
 # Its layers one by one, and the outermost alone.
 PROTECTED = SECURED.replace("[{security: none}, {security: encrypted}]", "{security: encrypted}").replace(
     "middlewares: tcp", "middlewares: {middleware: cyclonedds, options: {protection: [every_layer, rtps]}}"
@@ -110,11 +111,16 @@ def recorded(folder: Path, text: str) -> list[TrialRecord]:
 
 
 @pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
-    read = recorded(tmp_path_factory.mktemp("secured"), SECURED)
+def records(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Records:
+    """Of the middleware that a test names."""
+    if request.param not in executables.workers():
+        pytest.skip(f"no worker of {request.param} is built")
+    text = SECURED.replace("middlewares: tcp", f"middlewares: {request.param}")
+    read = recorded(tmp_path_factory.mktemp(f"secured_{request.param}"), text)
     return {(record.trial.experiment.conditions.security, record.trial.observation): record for record in read}
 
 
+@pytest.mark.parametrize("records", ENCRYPTING, indirect=True)
 def test_the_marker_is_in_plain_frames_and_not_in_encrypted_ones(records: Records) -> None:
     plain, encrypted = (records[level, Observation.CAPTURE] for level in (Security.NONE, Security.ENCRYPTED))
     for record in (plain, encrypted):
@@ -139,6 +145,7 @@ def test_no_layer_of_dds_security_is_needed_beside_the_outermost_to_hide_message
         assert record.capture.readable_headers == 0
 
 
+@pytest.mark.parametrize("records", ["tcp"], indirect=True)
 def test_the_handshake_is_told_apart_where_there_is_one(records: Records) -> None:
     (plain,), (encrypted,) = (records[level, None].matched for level in (Security.NONE, Security.ENCRYPTED))
     assert plain.handshake_ns is None
