@@ -231,7 +231,7 @@ def test_of_many_reasons_the_worst_are_told_with_the_number_of_all(many: RunFind
     assert [said.index(f"{topic} misses") for topic in ("t5", "t9", "t7")] == sorted(
         said.index(f"{topic} misses") for topic in ("t5", "t9", "t7")
     )
-    assert said.endswith("; and 1 more")
+    assert said.endswith(" and 1 other requirement")
     assert "t3" not in said
 
 

@@ -25,6 +25,7 @@ from middlemark.campaign.manifest import origin_of
 from middlemark.errors import EnvironmentNotReady, StoreError
 from middlemark.results import store
 from middlemark.results.manifest import Manifest, Testbed
+from middlemark.suite.yaml.quantity import first_few
 
 TALK: Final = logging.getLogger("distributed.batched")
 """Where Dask tells, with a traceback, that a connection was closed which this front closes at its end."""
@@ -106,11 +107,9 @@ class Roster:
             if await self.fit(manifest):
                 return
             await asyncio.sleep(LOOK_S)
-        reasons = list(self._refused.values())
-        more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
-        refused = "".join(f"\n  {why}" for why in (*reasons[:MOST_REASONS], *more))
+        refused = first_few(self._refused.values(), MOST_REASONS, "test-bed", "\n  ")
         raise EnvironmentNotReady(
-            f"no test-bed that can measure this has joined {self.address}{refused}",
+            "\n  ".join(filter(None, [f"no test-bed that can measure this has joined {self.address}", refused])),
             remedy=f"on each machine: middlemark testbed join {self.address}",
         )
 

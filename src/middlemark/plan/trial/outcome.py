@@ -3,7 +3,6 @@
 It judges nothing: `campaign` and `analysis` decide which outcome a trial has, and what to warn of.
 """
 
-from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -11,6 +10,7 @@ from pydantic import Field
 
 from middlemark.suite import Model
 from middlemark.suite.yaml.model import Index, Nanoseconds, ProcessName, StreamName
+from middlemark.suite.yaml.quantity import first_few
 
 
 class InvalidKind(StrEnum):
@@ -81,13 +81,6 @@ class Invalid(Model):
         return "; ".join(f"{reason.kind}: {reason.text}" for reason in self.reasons)
 
 
-def _some(texts: Iterable[str], most: int, noun: str, separator: str = "; ") -> str:
-    """The first of many texts, and how many others there are."""
-    listed = tuple(texts)
-    more = len(listed) - most
-    return separator.join(listed[:most]) + (f" and {more} other {noun}{'s' * (more > 1)}" if more > 0 else "")
-
-
 class NoCommunication(Model):
     """At least one first message did not arrive by its deadline."""
 
@@ -103,9 +96,9 @@ class NoCommunication(Model):
     @property
     def detail(self) -> str:
         """What did not arrive, and what is known of why; of many paths, applications and endpoints some."""
-        missing = _some(map(str, self.missing), 5, "path", ", ")
-        applications = (f"{name}: {_some(sentences, 2, 'endpoint')}" for name, sentences in self.reasons.items())
-        return "; ".join(filter(None, [f"no first message of {missing}", _some(applications, 4, "application")]))
+        missing = first_few(map(str, self.missing), 5, "path", ", ")
+        applications = (f"{name}: {first_few(sentences, 2, 'endpoint')}" for name, sentences in self.reasons.items())
+        return "; ".join(filter(None, [f"no first message of {missing}", first_few(applications, 4, "application")]))
 
 
 class NotApplicable(Model):

@@ -21,7 +21,7 @@ from middlemark.report.elements.candidate_tables import LabelledRow, labelled_ta
 from middlemark.report.elements.formatting import NARROW_SPACE, factor, times
 from middlemark.report.elements.labels import Series, deliveries_cell
 from middlemark.report.elements.tables import NOTHING, Cell, Table, named, sentences, table, values
-from middlemark.suite.yaml.quantity import plural
+from middlemark.suite.yaml.quantity import first_few, plural
 
 MEANS_CAPTION = (
     "Geometric means of the ratios in all settings with equal weights; each stream of an experiment is a setting. "
@@ -41,8 +41,7 @@ class _Span:
 def mean_words(mean: OverSettings) -> str:
     """The mean with its interval, or why there is none."""
     if mean.value is None:
-        more = len(mean.missing) - _NAMED
-        names = "; ".join(mean.missing[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        names = first_few(mean.missing, _NAMED, "setting")
         return f"none: {len(mean.missing)} of {plural(mean.n_settings, 'setting')} without a ratio ({names})"
     if mean.low is None or mean.high is None:
         return f"{factor(mean.value)}{NARROW_SPACE}×"

@@ -36,7 +36,7 @@ from middlemark.report.elements.tables import (
     estimate_cell,
 )
 from middlemark.suite import DURATION, Demand, Demanded, ServiceDemand, Within, parse_given_demand
-from middlemark.suite.yaml.quantity import plural
+from middlemark.suite.yaml.quantity import first_few, plural
 
 MOST_REASONS = 3
 """Of why a candidate is out: nobody reads more of a hundred streams."""
@@ -254,9 +254,9 @@ def _worst_first(checks: Sequence[Check], words: Callable[[Check], str], judged:
     """All in the order of the streams, or of many the worst with the number of all."""
     if len(checks) <= MOST_REASONS:
         return "; ".join(map(words, checks))
-    shown = sorted(checks, key=severity, reverse=True)[:MOST_REASONS]
-    more = len(checks) - len(shown)
-    return f"{len(checks)} requirements {judged}, the worst: {'; '.join(map(words, shown))}; and {more} more"
+    in_order = sorted(checks, key=severity, reverse=True)
+    shown = first_few(map(words, in_order), MOST_REASONS, "requirement")
+    return f"{len(checks)} requirements {judged}, the worst: {shown}"
 
 
 def _missed(check: Check) -> str:

@@ -7,6 +7,7 @@ bytes and never a megabit. Factors have their values in the same words: in keys,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from math import isfinite
@@ -205,6 +206,14 @@ GROWING = tuple(_QUANTITIES)
 def plural(count: int, noun: str) -> str:
     """`1 trial`, `3 trials`, `3 searches`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
+def first_few(texts: Iterable[str], most: int, noun: str, separator: str = "; ") -> str:
+    """The first of many texts, and how many others there are: `a; b and 3 other paths`."""
+    listed = tuple(texts)
+    more = len(listed) - most
+    others = f" and {plural(more, f'other {noun}')}" if more > 0 else ""
+    return separator.join(listed[:most]) + others
 
 
 def percent(share: float) -> float:
