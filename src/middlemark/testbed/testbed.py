@@ -32,6 +32,7 @@ from middlemark.testbed.hosts.namespace import (
     setting_up,
 )
 from middlemark.testbed.hosts.ssh import SshHost, attachments_here, ssh_host
+from middlemark.testbed.network import neighbours
 from middlemark.testbed.network.shaping import Backend, RelayReport, link_words
 from middlemark.testbed.network.wiring import LinkCounts, Wiring, wired, wires
 from middlemark.testbed.processes.ledger import Ledger
@@ -201,6 +202,7 @@ def _namespace_hosts(
     with ExitStack() as stack:
         limits = {host.name: stack.enter_context(limited(host, slot.name, ledger)) for host in hosts}
         switch, holders, folders = stack.enter_context(_namespaces(names, slot, ledger, planned.shown))
+        stack.enter_context(neighbours.with_room(wanted, ledger))
         wiring = stack.enter_context(wired(wanted, switch, holders, ledger, slot.token))
         attached = {name: tuple(wire.attachment for wire in wanted if wire.link.host == name) for name in names}
         namespaced = [

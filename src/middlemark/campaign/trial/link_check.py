@@ -1,13 +1,14 @@
 """Measures a trial's links and routes before and after it, and records whether they are as requested.
 
 `testbed.network` measures and compares; this module names the metrics. `validity` decides what a wrong link means for
-the trial.
+the trial; that the kernel had no room for the neighbours of its hosts ends it here.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,8 +16,9 @@ from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.validity import unlike
 from middlemark.errors import EnvironmentUnusable, InternalError
-from middlemark.plan import Invalid, PlannedFault
+from middlemark.plan import Invalid, InvalidKind, InvalidReason, PlannedFault
 from middlemark.results.record import LinkMeasured
+from middlemark.testbed.network.neighbours import times_full
 from middlemark.testbed.network.probe import DirectionMeasured, Measured, probe, probe_route, requested_now
 from middlemark.testbed.network.shaping import RelayReport
 from middlemark.testbed.network.verify import link_verdict, route_verdict
@@ -106,6 +108,28 @@ def check_alive(links: Sequence[LinkMeasured]) -> None:
     dead = unlike(link for link in links if link.is_dead)
     if dead:
         raise TrialOver(Invalid(reasons=dead))
+
+
+@contextmanager
+def invalid_where_neighbours_had_no_room(testbed: Testbed) -> Iterator[None]:
+    """What packets without a neighbour do, they do to every middleware: however the trial ends, it says nothing of one."""
+    before = times_full()
+    try:
+        yield
+    except TrialOver as over:
+        _check_neighbours(testbed, before, over)
+        raise
+    _check_neighbours(testbed, before)
+
+
+def _check_neighbours(testbed: Testbed, before: int, over: TrialOver | None = None) -> None:
+    times = times_full() - before
+    if times and testbed.wiring is not None:
+        text = (
+            f"the kernel's table of neighbours (ARP), which all hosts of the machine share, had no room {times} times: "
+            "raise net.ipv4.neigh.default.gc_thresh2 and gc_thresh3"
+        )
+        raise TrialOver(Invalid(reasons=(InvalidReason(kind=InvalidKind.LINK, text=text),))) from over
 
 
 def mend(environment: TrialEnvironment, timeline: Sequence[PlannedFault]) -> None:

@@ -108,7 +108,8 @@ async def _execute_and_collect(
 ) -> Outcome | None:
     """Executes the trial and stores what its processes recorded; how it ended early, None where it did not."""
     try:
-        await _execute(lifecycle, ledger, folder, reached)
+        with link_check.invalid_where_neighbours_had_no_room(lifecycle.environment.testbed):
+            await _execute(lifecycle, ledger, folder, reached)
         with _invalid_where_clocks_disagree():
             lifecycle.clocks = clock_agreement(lifecycle.environment, ledger)
         reached("storing", None)

@@ -18,7 +18,7 @@ from middlemark.errors import StoreError
 from middlemark.results.files import read_bytes
 from middlemark.testbed.processes.procfs import SHARED_MEMORY, Identity
 
-Kind = Literal["process", "folder", "file", "shared_memory", "containers", "remote_folder", "cgroup"]
+Kind = Literal["process", "folder", "file", "shared_memory", "containers", "remote_folder", "cgroup", "setting"]
 MOST_CHARACTERS, MOST_LEDGER_BYTES = 4096, 64 << 20
 _SLOT = r"mm\d{2}[0-9a-f]{10}"
 _NAMES = {
@@ -31,6 +31,8 @@ _NAMES = {
 """By kind, the last part of a path."""
 _TARGET = r"[A-Za-z0-9_\[][A-Za-z0-9_.:@%\[\]+-]{0,254}"
 """As suites have it: with a dash at its start it would be an option of the SSH client."""
+_SETTING = r"/proc/sys/net/ipv4/neigh/default/gc_thresh[23]=\d{1,9}"
+"""With the value that it had."""
 _PLACES = {"cgroup": Path("/sys/fs/cgroup")}
 """Where all of a kind lie."""
 
@@ -48,7 +50,7 @@ class Created(_Line):
     kind: Kind
     what: Annotated[str, Field(max_length=MOST_CHARACTERS)]
     """A path, for a process what it does, for shared memory the unique name that is part of all its files' names; for a
-    folder elsewhere, where that is."""
+    folder elsewhere, where that is; for a setting of the kernel, its path and what it was."""
 
 
 class Started(_Line):
@@ -93,6 +95,9 @@ def check_name(kind: Kind, name: str) -> None:
     if kind == "shared_memory":
         if re.fullmatch(_SLOT, name) is None:
             raise ValueError(f"{name!r} is no name of a slot")
+    elif kind == "setting":
+        if re.fullmatch(_SETTING, name, re.ASCII) is None:
+            raise ValueError(f"{name!r} is no setting that is put back")
     elif kind != "process":
         if kind == "remote_folder" and re.fullmatch(_TARGET, name.rpartition(":/")[0]) is None:
             raise ValueError(f"{name!r} names no other machine")
@@ -116,7 +121,7 @@ class Entry:
     kind: Kind
     what: str
     """A path, for a process what it does, for shared memory the unique name that is part of all its files' names; for a
-    folder elsewhere, where that is."""
+    folder elsewhere, where that is; for a setting of the kernel, its path and what it was."""
     process: Identity | None = None
     """Who it is; None where the owner was killed between entering and starting it: its mark finds it then."""
 

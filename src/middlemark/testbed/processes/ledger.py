@@ -21,7 +21,7 @@ from typing import Any
 
 from middlemark.errors import EnvironmentNotReady, InternalError, StoreError
 from middlemark.installation.user_folders import nearest_existing, other_owner, user_name
-from middlemark.testbed.processes import cgroup, procfs
+from middlemark.testbed.processes import cgroup, procfs, setting
 from middlemark.testbed.processes.entry import (
     Created,
     Entry,
@@ -165,6 +165,8 @@ def _remove(entry: Entry, unanswered: dict[str, str]) -> bool:
     """Removes what an entry names, unless it is a process; gives whether anything was there."""
     if entry.kind == "remote_folder":
         return _remove_there(RemoteFolder.parsed(entry.what), unanswered)
+    if entry.kind == "setting":
+        return setting.put_back(entry.what)
     paths = _paths(entry)
     for path in paths:
         _delete(entry.kind, path)
