@@ -12,7 +12,7 @@ from behaviour import Behaviour
 from middlemark.campaign.trial import link_check, validity
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan import Invalid, InvalidKind, InvalidReason
+from middlemark.plan import Invalid, InvalidKind, InvalidReason, MissingPath, NoCommunication, Outcome
 from middlemark.plan.topology.network import Link
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Direction, Disturbance
@@ -143,3 +143,36 @@ def test_a_probe_that_fails_on_a_machine_is_reported_and_not_repeated(monkeypatc
     seen = measured_route(failing, monkeypatch)
     assert (seen.problem, len(calls)) == ("what answers the probe fails: cannot execute", 1)
     assert seen.is_dead
+
+
+SILENT = NoCommunication(missing=(MissingPath(stream="imu", publisher=0, subscriber=0),))
+
+
+@pytest.mark.parametrize("outcome", [None, SILENT])
+def test_a_trial_whose_packets_had_no_neighbour_is_invalid_however_it_ends(
+    outcome: Outcome | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([5, 12])
+    monkeypatch.setattr(link_check, "times_full", lambda: next(counts))
+    testbed: Any = SimpleNamespace(wiring=object())
+    with pytest.raises(TrialOver) as over, link_check.invalid_where_neighbours_had_no_room(testbed):
+        if outcome is not None:
+            raise TrialOver(outcome)
+    assert isinstance(over.value.outcome, Invalid)
+    (reason,) = over.value.outcome.reasons
+    assert reason.kind is InvalidKind.LINK
+    assert "had no room 7 times" in reason.text
+
+
+@pytest.mark.parametrize(("wiring", "last"), [(object(), 5), (None, 12)])
+def test_it_ends_as_it_does_where_the_table_had_room_or_no_host_is_in_a_namespace(
+    wiring: object, last: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([5, last, 5, last])
+    monkeypatch.setattr(link_check, "times_full", lambda: next(counts))
+    testbed: Any = SimpleNamespace(wiring=wiring)
+    with link_check.invalid_where_neighbours_had_no_room(testbed):
+        pass
+    with pytest.raises(TrialOver) as over, link_check.invalid_where_neighbours_had_no_room(testbed):
+        raise TrialOver(SILENT)
+    assert over.value.outcome is SILENT

@@ -31,7 +31,7 @@ def thresholds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.fixture
-def entries(thresholds: list[Path]) -> Iterator[Ledger]:
+def entries(thresholds: list[Path]) -> Iterator[Ledger]:  # noqa: ARG001 - they are there first
     with ledger.opened() as opened:
         yield opened
 

@@ -112,7 +112,7 @@ def check_alive(links: Sequence[LinkMeasured]) -> None:
 
 @contextmanager
 def invalid_where_neighbours_had_no_room(testbed: Testbed) -> Iterator[None]:
-    """What packets without a neighbour do, they do to every middleware: however the trial ends, it says nothing of one."""
+    """A trial whose packets had no neighbour says nothing of its middleware, however it ends."""
     before = times_full()
     try:
         yield

@@ -19,7 +19,7 @@ from middlemark.testbed.processes.ledger import Ledger
 THRESHOLDS = tuple(Path(f"/proc/sys/net/ipv4/neigh/default/gc_thresh{number}") for number in (2, 3))
 STATISTICS = Path("/proc/net/stat/arp_cache")
 SPARE = 4
-"""How many times the entries that the hosts need of each other: multicast groups and other work of the machine have some."""
+"""How many times what the hosts need of each other: multicast groups and other work of the machine have entries too."""
 
 
 def entries_needed(wires: Sequence[Wire]) -> int:
