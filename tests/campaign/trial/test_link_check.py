@@ -148,6 +148,11 @@ def test_a_probe_that_fails_on_a_machine_is_reported_and_not_repeated(monkeypatc
 SILENT = NoCommunication(missing=(MissingPath(stream="imu", publisher=0, subscriber=0),))
 
 
+def ended(outcome: Outcome | None) -> None:
+    if outcome is not None:
+        raise TrialOver(outcome)
+
+
 @pytest.mark.parametrize("outcome", [None, SILENT])
 def test_a_trial_whose_packets_had_no_neighbour_is_invalid_however_it_ends(
     outcome: Outcome | None, monkeypatch: pytest.MonkeyPatch
@@ -156,8 +161,7 @@ def test_a_trial_whose_packets_had_no_neighbour_is_invalid_however_it_ends(
     monkeypatch.setattr(link_check, "times_full", lambda: next(counts))
     testbed: Any = SimpleNamespace(wiring=object())
     with pytest.raises(TrialOver) as over, link_check.invalid_where_neighbours_had_no_room(testbed):
-        if outcome is not None:
-            raise TrialOver(outcome)
+        ended(outcome)
     assert isinstance(over.value.outcome, Invalid)
     (reason,) = over.value.outcome.reasons
     assert reason.kind is InvalidKind.LINK
@@ -172,7 +176,7 @@ def test_it_ends_as_it_does_where_the_table_had_room_or_no_host_is_in_a_namespac
     monkeypatch.setattr(link_check, "times_full", lambda: next(counts))
     testbed: Any = SimpleNamespace(wiring=wiring)
     with link_check.invalid_where_neighbours_had_no_room(testbed):
-        pass
+        ended(None)
     with pytest.raises(TrialOver) as over, link_check.invalid_where_neighbours_had_no_room(testbed):
-        raise TrialOver(SILENT)
+        ended(SILENT)
     assert over.value.outcome is SILENT
