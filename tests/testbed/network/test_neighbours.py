@@ -40,7 +40,7 @@ def values(thresholds: list[Path]) -> list[int]:
     return [int(file.read_text()) for file in thresholds]
 
 
-def test_each_host_has_an_entry_of_each_other_and_of_the_switch_which_has_one_of_each() -> None:
+def test_each_host_and_the_switch_have_an_entry_of_each_other() -> None:
     assert neighbours.entries_needed(wired(64)) == 64 * 63 + 2 * 64
 
 

@@ -30,9 +30,9 @@ def at_least(setting: Path, value: int, ledger: Ledger) -> Iterator[None]:
         ledger.remove(mark)
 
 
-def put_back(what: str) -> bool:
+def put_back(entered: str) -> bool:
     """Has a setting, `<path>=<value>`, as it was; gives whether it was another."""
-    path, _, value = what.rpartition("=")
+    path, _, value = entered.rpartition("=")
     setting = Path(path)
     if _read(setting) in {None, int(value)}:
         return False
