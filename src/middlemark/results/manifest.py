@@ -42,7 +42,7 @@ class Library(Model):
     version: str
     origin: str
     released: Annotated[str, AfterValidator(_day)] | None = None
-    """Since when the system's packages have this version; None where nothing tells, and in runs from before."""
+    """Since when this version is there, of an old one; None where nothing tells, and in runs from before."""
 
 
 class Dissector(Model):

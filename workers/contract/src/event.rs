@@ -113,8 +113,8 @@ pub struct FirstArrival {
 #[serde(deny_unknown_fields)]
 pub struct Refusal {
     /// The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
-    /// `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`,
-    /// `spec`.
+    /// `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `machine`, `service`,
+    /// `contract_version`, `spec`.
     pub capability: String,
     /// What was requested, what there is, in one sentence.
     pub reason: String,

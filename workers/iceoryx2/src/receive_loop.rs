@@ -131,9 +131,7 @@ impl<I: Inbox> Rounds<I> {
     fn poll(&mut self) -> Result<(), MiddlewareError> {
         let mut idle = Idle::default();
         while self.goes_on() {
-            if !self.inbox.empty()? {
-                idle.pass();
-            }
+            idle.after_look(self.inbox.empty()?);
         }
         Ok(())
     }

@@ -80,7 +80,10 @@ fn deliveries() -> Deliveries {
     Deliveries {
         default: Delivery::OwnThread,
         has: vec![
-            described(Delivery::OwnThread, "RustDDS's ddsperf, whose executor sleeps so"),
+            described(
+                Delivery::OwnThread,
+                "RustDDS's ddsperf, whose executor sleeps so; the first example of its documentation takes without waiting",
+            ),
             described(
                 Delivery::Polling,
                 "the first example of RustDDS's documentation, which takes without waiting",

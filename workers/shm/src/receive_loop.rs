@@ -58,8 +58,6 @@ fn poll(mut readers: Vec<Reader>, receiver: &Receiver) {
         for reader in &mut readers {
             found |= reader.take(|message| receiver.receive_slot(message));
         }
-        if !found {
-            idle.pass();
-        }
+        idle.after_look(found);
     }
 }

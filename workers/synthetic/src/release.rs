@@ -67,10 +67,13 @@ impl Postman {
     fn run(mut self) -> Lateness {
         let (mut lateness, mut idle) = (Lateness::new(), Idle::default());
         while !self.reader.is_stopping() {
-            while self.link.has_room() && self.take_in() {}
+            let mut has_found = false;
+            while self.link.has_room() && self.take_in() {
+                has_found = true;
+            }
             let next_due_ns = self.release_due(&mut lateness);
             if self.is_polling {
-                idle.pass();
+                idle.after_look(has_found);
             } else {
                 self.wait(next_due_ns);
             }

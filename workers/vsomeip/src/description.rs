@@ -29,7 +29,7 @@ pub(crate) fn describe() -> Description {
             name: "vsomeip3".into(),
             version: shim::VERSION.into(),
             origin: "source bundled by the crate vsomeip-sys 0.6.0".into(),
-            released: None,
+            released: released(shim::VERSION),
         },
         capabilities: capabilities(),
         protocols: vec![],
@@ -94,6 +94,11 @@ fn capabilities() -> Capabilities {
         lacking_pause: None,
         between_hosts: true,
     }
+}
+
+/// The day of the tag in the makers' repository; of the version that the crate bundles, as an old one is to be told.
+fn released(version: &str) -> Option<String> {
+    (version == "3.4.10").then(|| "2023-11-29".into())
 }
 
 /// The deliveries of an application of vSomeIP.

@@ -170,7 +170,7 @@ DAYS_OF_A_YEAR = 365.25
 
 
 def library_words(library: Library | contract.Library, on: date) -> str:
-    """`fastrtps 2.9.1 of 2023-01-31, 3.8 years old`; its age is known where the system's packages tell it."""
+    """`fastrtps 2.9.1 of 2023-01-31, 3.8 years old`; its age is known where its worker tells it."""
     named = f"{'none, version' if library.name == NO_LIBRARY else library.name} {library.version}"
     if library.released is None:
         return named

@@ -62,8 +62,8 @@ pub struct Library {
     pub version: String,
     /// Where it comes from: a crate, a Debian package, bundled source.
     pub origin: String,
-    /// The day (`2023-01-31`) since which the system's packages have this version; none where it isn't the system's, or
-    /// nothing on the machine says so.
+    /// The day (`2023-01-31`) since which the system's packages have this version, or on which its makers released it where
+    /// the worker bundles an old one; none where it is current, or nothing on the machine says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released: Option<String>,
 }

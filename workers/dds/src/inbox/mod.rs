@@ -49,9 +49,7 @@ fn take_when_woken(inbox: &impl Inbox, sleeper: &Sleeper) -> Result<(), Middlewa
 fn take_without_sleep(inbox: &impl Inbox, sleeper: &Sleeper) -> Result<(), MiddlewareError> {
     let mut idle = Idle::default();
     while !sleeper.has_ended() {
-        if !inbox.take()? {
-            idle.pass();
-        }
+        idle.after_look(inbox.take()?);
     }
     Ok(())
 }

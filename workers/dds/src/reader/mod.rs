@@ -242,9 +242,7 @@ fn take_without_sleep(handle: Handle, stopping: &AtomicBool) -> Result<(), ShimE
     let mut idle = Idle::default();
     while !stopping.load(Ordering::Relaxed) {
         // SAFETY: the reader stays open until this thread is joined, and only this thread takes.
-        if !unsafe { handle.take()? } {
-            idle.pass();
-        }
+        idle.after_look(unsafe { handle.take()? });
     }
     Ok(())
 }

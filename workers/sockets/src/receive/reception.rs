@@ -40,13 +40,13 @@ impl Reception {
         let mut reader = StreamReader::new(self.channel.size_bytes);
         loop {
             match reader.read(&mut stream, |begun| self.channel.bytes_of(begun), &mut deliver) {
-                Ok(true) => {}
+                Ok(true) => idle.after_look(true),
                 Ok(false) => return Ok(()),
                 Err(error) if is_passing(&error) => {
                     if stopping.load(Relaxed) {
                         return Ok(());
                     }
-                    idle.pass();
+                    idle.after_look(false);
                 }
                 Err(error) => return Err(error),
             }
@@ -65,12 +65,15 @@ impl Reception {
         loop {
             match incoming.read(&mut buffer) {
                 Ok(0) if self.kind == Kind::Packet || stopping.load(Relaxed) => return Ok(()),
-                Ok(length) => deliver(&buffer[..length]),
+                Ok(length) => {
+                    deliver(&buffer[..length]);
+                    idle.after_look(true);
+                }
                 Err(error) if is_passing(&error) => {
                     if stopping.load(Relaxed) {
                         return Ok(());
                     }
-                    idle.pass();
+                    idle.after_look(false);
                 }
                 Err(error) => return Err(error),
             }

@@ -33,9 +33,9 @@ fn wait<T>(channel: &FifoChannelHandler<T>, take: impl Fn(T)) {
 fn poll<T>(channel: &FifoChannelHandler<T>, take: impl Fn(T)) {
     let mut idle = Idle::default();
     while let Ok(looked) = channel.try_recv() {
-        match looked {
-            Some(come) => take(come),
-            None => idle.pass(),
+        idle.after_look(looked.is_some());
+        if let Some(come) = looked {
+            take(come);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::request::Request;
 
 /// What one call of `credentials` made.
 pub(crate) struct Credentials {
-    level: SecurityLevel,
+    pub(crate) level: SecurityLevel,
     set: CredentialsSet,
 }
 
@@ -66,6 +66,14 @@ impl Credentials {
         );
         ensure!(!set.stated.is_empty(), "how the credentials were made is not stated");
         Ok(Credentials { level, set })
+    }
+
+    /// The name and the text of every file that was made.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        let services = self.set.services.iter().map(|service| &service.files);
+        let all = self.set.applications.values().chain(services);
+        all.flat_map(|files| &files.0)
+            .map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
     /// What an application is given.

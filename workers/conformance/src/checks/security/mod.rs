@@ -167,7 +167,7 @@ fn passes(case: &Case, request: &Request, level: SecurityLevel) -> Result<()> {
     until_met(|| {
         let place = Place::claim()?;
         let credentials = Credentials::made(case, &place, request, &services::addresses(case), level)?;
-        carries_all(secured(case, &place, request.clone(), &credentials)?, level)
+        carries_all(secured(case, &place, request.clone(), &credentials)?, &credentials)
     })
 }
 
@@ -177,17 +177,17 @@ fn passes_through_two(case: &Case, need: &ServiceNeed, level: SecurityLevel) -> 
     let credentials = Credentials::made(case, &place, &request, &chain, level)?;
     let services = Services::start_chain(case, &place, chain, |address| credentials.of_service(address))?;
     let trial = Trial::served(case, &place, request, services);
-    carries_all(with_credentials(trial, &credentials)?, level)
+    carries_all(with_credentials(trial, &credentials)?, &credentials)
 }
 
-fn carries_all(mut trial: Trial<'_>, level: SecurityLevel) -> Result<()> {
+fn carries_all(mut trial: Trial<'_>, credentials: &Credentials) -> Result<()> {
     let place = trial.place;
     trial.arm_all()?;
     trial.start_all()?;
     for (name, application) in &trial.applications {
         let stated = application.effective.as_ref().and_then(|effective| effective.security);
         ensure!(
-            stated == Some(level),
+            stated == Some(credentials.level),
             "{name} states {stated:?} as its level of security"
         );
     }
@@ -195,18 +195,26 @@ fn carries_all(mut trial: Trial<'_>, level: SecurityLevel) -> Result<()> {
     let outcome = trial.measure()?;
     outcome.check()?;
     trial.stop()?;
-    no_key_is_left(&place.rendezvous.folder)
+    nothing_is_left(&place.rendezvous.folder, credentials)
 }
 
-fn no_key_is_left(folder: &Path) -> Result<()> {
+/// Neither a private key, as a library might write one itself, nor any text that was made for the trial.
+fn nothing_is_left(folder: &Path, credentials: &Credentials) -> Result<()> {
     for entry in fs::read_dir(folder)?.flatten() {
         let path = entry.path();
         if path.is_dir() {
-            no_key_is_left(&path)?;
+            nothing_is_left(&path, credentials)?;
         } else if path.is_file() {
-            let text = fs::read(&path)?;
-            let has_key = text.windows(11).any(|part| part == b"PRIVATE KEY");
+            let left = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+            let has_key = left.contains("PRIVATE KEY");
             ensure!(!has_key, "a private key is left in {}", path.display());
+            let made = credentials.files().find(|(_, text)| left.contains(text.trim_ascii()));
+            let name = made.map(|(name, _)| name);
+            ensure!(
+                name.is_none(),
+                "{name:?} of the credentials is left in {}",
+                path.display()
+            );
         }
     }
     Ok(())
