@@ -441,8 +441,8 @@ class Library(BaseModel):
     """Where it comes from: a crate, a Debian package, bundled source."""
     released: str | None = None
     """
-    The day (`2023-01-31`) since which the system's packages have this version; none where it isn't the system's, or
-    nothing on the machine says so.
+    The day (`2023-01-31`) since which the system's packages have this version, or on which its makers released it where
+    the worker bundles an old one; none where it is current, or nothing on the machine says so.
     """
     version: str
     """The version that the library itself reports at run time where it can."""
@@ -598,8 +598,8 @@ class ApplicationRefused(BaseModel):
     capability: str
     """
     The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
-    `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`,
-    `spec`.
+    `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `machine`, `service`,
+    `contract_version`, `spec`.
     """
     event: Literal["refused"] = "refused"
     reason: str
@@ -971,8 +971,8 @@ class CredentialsRefused(BaseModel):
     capability: str
     """
     The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
-    `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`,
-    `spec`.
+    `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `machine`, `service`,
+    `contract_version`, `spec`.
     """
     event: Literal["refused"] = "refused"
     reason: str
@@ -1087,8 +1087,8 @@ class ServiceRefused(BaseModel):
     capability: str
     """
     The capability requested: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
-    `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`,
-    `spec`.
+    `level`, `pattern`, `delivery`, `security`, `option`, `profile`, `placement`, `between_hosts`, `machine`, `service`,
+    `contract_version`, `spec`.
     """
     event: Literal["refused"] = "refused"
     reason: str
