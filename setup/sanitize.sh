@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")/sanitize"
 host="$(rustc -vV | sed -n 's/^host: //p')"
 # Workers whose library calls back into a shim of ours, and that were seen to pass.
-shims=(fastdds cyclonedds vsomeip)
+shims=(fastdds cyclonedds vsomeip opendds)
 # Workers of which every line is compiled here: ThreadSanitizer takes what it does not see for a race.
 whole=(tcp uds shm synthetic)
 # What such a worker lives through: that it runs at all, whole lives, ends of every kind, starts that fail.
