@@ -1,20 +1,24 @@
 """A metric over many runs: a chart, a table, and what all settings share."""
 
+import asyncio
 import html
 import json
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
+from starlette.applications import Starlette
 
 from middlemark.analysis.compare import history as past
 from middlemark.analysis.compare.history import History, HistoryPoint
 from middlemark.report.conclusions.history import settings
 from middlemark.serve.access import Admission
 from middlemark.serve.app import site
-from middlemark.serve.history import MOST_POINTS_IN_A_TABLE, history_chart, history_tables
+from middlemark.serve.history import MOST_POINTS_IN_A_TABLE, history_tables
+from middlemark.serve.history_chart import history_chart
 from middlemark.suite.metrics import metric_named
 from serve_client import Client
 
@@ -130,3 +134,31 @@ def test_a_history_names_a_run_of_which_nothing_can_be_read(monthly_runs: Path, 
     assert "Runs that can" in page.text
     assert "run-2/manifest.json" in page.text
     assert page.text.count('<td class="value">1</td>') == 2
+
+
+def test_a_run_that_comes_changes_or_goes_does_so_in_the_history(monthly_runs: Path, tmp_path: Path) -> None:
+    for month in (1, 2):
+        shutil.copytree(monthly_runs / f"run-{month}", tmp_path / f"run-{month}")
+    whole = site([tmp_path], Admission())
+    shown = partial(_rows_of_alpha, whole)
+
+    async def asked_while_it_is_up() -> None:
+        async with whole.router.lifespan_context(whole):
+            before = await asyncio.to_thread(shown)
+            assert list(before) == ["run-2", "run-1"]
+            shutil.copytree(monthly_runs / "run-3", tmp_path / "run-3")
+            assert list(await asyncio.to_thread(shown)) == ["run-3", "run-2", "run-1"]
+            path = tmp_path / "run-1" / "summary.parquet"
+            pl.read_parquet(path).with_columns(pl.col("estimate") * 2).write_parquet(path)
+            shutil.rmtree(tmp_path / "run-2")
+            after = await asyncio.to_thread(shown)
+            assert list(after) == ["run-3", "run-1"]
+            assert after["run-1"] != before["run-1"]
+
+    asyncio.run(asked_while_it_is_up())
+
+
+def _rows_of_alpha(whole: Starlette) -> dict[str, str]:
+    """By run, the newest first."""
+    page = opened(Client(whole), "imu: ", figure="p90(latency)", middleware="alpha")
+    return dict(re.findall('(?s)<tr data-series="(run-.)">(.*?)</tr>', page))

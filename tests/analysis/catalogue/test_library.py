@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +12,7 @@ import pytest
 from behaviour import Behaviour
 from middlemark.analysis.catalogue import estimates as reading
 from middlemark.analysis.catalogue import index as indexes
-from middlemark.analysis.catalogue.estimates import past_runs
+from middlemark.analysis.catalogue.estimates import keep_stored, past_runs
 from middlemark.analysis.catalogue.index import COVERED, INDEXED, Index
 from middlemark.analysis.catalogue.library import RunLibrary, Shelf
 from middlemark.analysis.compare.history import histories
@@ -66,10 +66,12 @@ def look(folder: Path) -> Shelf:
 def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The names of runs whose manifest or estimates are read."""
     seen: list[str] = []
-    outline, table = RunFolder.read_outline, reading.read_table
+    outline, tables = RunFolder.read_outline, reading.read_tables
     monkeypatch.setattr(RunFolder, "read_outline", lambda run: (seen.append(run.path.name), outline(run))[1])
     monkeypatch.setattr(
-        reading, "read_table", lambda path, schema: (seen.append(path.parent.name), table(path, schema))[1]
+        reading,
+        "read_tables",
+        lambda paths, *how: (seen.extend(path.parent.name for path in paths), tables(paths, *how))[1],
     )
     return seen
 
@@ -124,6 +126,37 @@ def _emptied(path: Path) -> None:
 
 def _other_columns(path: Path) -> None:
     pl.DataFrame({"run": [1]}).write_parquet(path)
+
+
+def _retyped(path: Path) -> None:
+    pl.read_parquet(path).with_columns(pl.col("n_trials").cast(pl.Int32)).write_parquet(path)
+
+
+@pytest.mark.parametrize("spoil", [_emptied, _other_columns, _retyped])
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_estimates_that_are_no_table_are_computed_and_the_others_read(
+    folder: Path, at_once: int, spoil: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = values(folder)
+    shutil.rmtree(Index(folder).path)
+    monkeypatch.setattr(reading, "AT_ONCE", at_once)
+    analysed: list[str] = []
+    monkeypatch.setattr(reading, "analyse", lambda run: (analysed.append(run.path.name), analyse(run))[1])
+    spoil(folder / "run-2" / "summary.parquet")
+    assert values(folder) == first
+    assert analysed == ["run-2"]
+
+
+def test_what_is_kept_beforehand_is_what_runs_have_stored(folder: Path, reads: list[str]) -> None:
+    (folder / "run-2" / "summary.parquet").unlink()
+    keep_stored(look(folder))
+    reads.clear()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(reading, "analyse", lambda run: pytest.fail(f"{run.path.name} is analysed"))
+        keep_stored(look(folder))
+    assert reads == []
+    assert [run for run, _ in values(folder)["one"]] == ["run-1", "run-2", "run-3"]
+    assert reads == []
 
 
 def _no_json(path: Path) -> None:

@@ -6,7 +6,7 @@ estimates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
@@ -20,10 +20,11 @@ from middlemark.analysis.dataframes import SCHEMA, summary_table
 from middlemark.analysis.run import analyse
 from middlemark.errors import MiddlemarkError, StoreError
 from middlemark.results.files import is_there
-from middlemark.results.run_folder import RunFolder
-from middlemark.results.tables import read_table
+from middlemark.results.tables import read_tables
 from middlemark.suite.metrics import Metric
 
+AT_ONCE = 100
+"""Tables of runs, which are all open then."""
 MANY_ROWS = 1_000_000
 """Of runs that are read for the index: it is written when there are so many."""
 
@@ -32,9 +33,8 @@ def past_runs(shelf: Shelf, metric: Metric) -> tuple[list[PastRun], pl.DataFrame
     """The runs, their estimates of a metric with the place of the run in the list, and runs that can't be read."""
     places = {run.entry.key: place for place, run in enumerate(shelf.runs)}
     tables, unreadable = [pl.DataFrame(schema=INDEXED)], list[str]()
-    ordered = sorted(shelf.runs, key=lambda run: run.folder.path.parent)
-    for folder, runs in groupby(ordered, key=lambda run: run.folder.path.parent):
-        rows, problems = _of_folder(folder, list(runs), metric, is_whole=folder in shelf.whole)
+    for folder, runs in _by_folder(shelf):
+        rows, problems = _of_folder(folder, runs, metric, is_whole=folder in shelf.whole)
         tables.append(rows)
         unreadable += problems
     columns = {"run": list(places), "place": list(places.values())}
@@ -43,40 +43,94 @@ def past_runs(shelf: Shelf, metric: Metric) -> tuple[list[PastRun], pl.DataFrame
     return [PastRun(run.name, run.head) for run in shelf.runs], estimates, unreadable
 
 
+def keep_stored(shelf: Shelf) -> None:
+    """Have the index hold what runs have stored; runs that were never reported wait until somebody asks for them."""
+    for folder, runs in _by_folder(shelf):
+        index = Index(folder)
+        _, covered = index.estimates(pl.lit(False))
+        for rows, added in _stored([run for run in runs if run.entry.key not in covered]):
+            index.keep_estimates(rows, added, _gone(runs, covered) if folder in shelf.whole else ())
+
+
+def _by_folder(shelf: Shelf) -> Iterator[tuple[Path, list[ListedRun]]]:
+    ordered = sorted(shelf.runs, key=lambda run: run.folder.path.parent)
+    for folder, runs in groupby(ordered, key=lambda run: run.folder.path.parent):
+        yield folder, list(runs)
+
+
+def _gone(runs: Sequence[ListedRun], covered: set[int]) -> set[int]:
+    return covered - {run.entry.key for run in runs}
+
+
 def _of_folder(
-    folder: Path, runs: list[ListedRun], metric: Metric, *, is_whole: bool
+    folder: Path, runs: Sequence[ListedRun], metric: Metric, *, is_whole: bool
 ) -> tuple[pl.DataFrame, list[str]]:
-    index, present = Index(folder), {run.entry.key for run in runs}
+    index, unreadable = Index(folder), list[str]()
     indexed, covered = index.estimates(rows_of_metric(metric))
-    tables, unreadable = [indexed], list[str]()
-    gone = covered - present if is_whole else set()
-    missing = [run for run in runs if run.entry.key not in covered]
-    for added in _read(missing, unreadable):
-        rows = pl.concat(added.values())
-        index.keep_estimates(rows, added.keys(), gone)
+    tables, gone = [indexed], _gone(runs, covered) if is_whole else set[int]()
+    for rows, added in _read([run for run in runs if run.entry.key not in covered], unreadable):
+        index.keep_estimates(rows, added, gone)
         tables.append(rows.filter(rows_of_metric(metric)))
     return pl.concat(tables), unreadable
 
 
-def _read(runs: Iterable[ListedRun], unreadable: list[str]) -> Iterator[dict[int, pl.DataFrame]]:
-    """All estimates by the key of the run, of so many runs at a time as memory holds; and why others have none."""
-    tables: dict[int, pl.DataFrame] = {}
-    for run in runs:
+Read = tuple[pl.DataFrame, set[int]]
+"""All estimates of some runs, and the keys of these."""
+
+
+def _read(runs: Sequence[ListedRun], unreadable: list[str]) -> Iterator[Read]:
+    """What is stored comes first; a run that was never reported, or whose table is none, is analysed."""
+    rest = {run.entry.key: run for run in runs}
+    for rows, added in _stored(runs):
+        yield rows, added
+        rest = {key: run for key, run in rest.items() if key not in added}
+    yield from _portions(_analysed(rest, unreadable))
+
+
+def _stored(runs: Sequence[ListedRun]) -> Iterator[Read]:
+    reported = [run for run in runs if _is_reported(run)]
+    return _portions(_tables(reported[first : first + AT_ONCE]) for first in range(0, len(reported), AT_ONCE))
+
+
+def _portions(read: Iterable[Read]) -> Iterator[Read]:
+    """As many together as memory holds."""
+    tables, keys = list[pl.DataFrame](), set[int]()
+    for rows, added in read:
+        tables.append(rows)
+        keys |= added
+        if sum(table.height for table in tables) > MANY_ROWS:
+            yield pl.concat(tables), keys
+            tables, keys = [], set()
+    if keys:
+        yield pl.concat(tables), keys
+
+
+def _is_reported(run: ListedRun) -> bool:
+    with suppress(StoreError):  # whatever it is, what it was made of tells the same
+        return is_there(run.folder.summary_path)
+    return False
+
+
+def _tables(runs: Sequence[ListedRun]) -> Read:
+    """As stored; where they can't be read together, half by half, so that only what is no such table is left out."""
+    keys = {str(run.folder.summary_path): run.entry.key for run in runs}
+    key = pl.col("path").replace_strict(list(keys), pl.Series(keys.values(), dtype=INDEXED["run"]))
+    rows = read_tables(
+        [*map(Path, keys)], SCHEMA, lambda rows: rows.filter(IS_KNOWN).with_columns(run=key).select(INDEXED.names())
+    )
+    if rows is not None:
+        return rows, set(keys.values())
+    if len(runs) == 1:
+        return pl.DataFrame(schema=INDEXED), set()
+    (first, of_first), (second, of_second) = _tables(runs[: len(runs) // 2]), _tables(runs[len(runs) // 2 :])
+    return pl.concat([first, second]), of_first | of_second
+
+
+def _analysed(runs: Mapping[int, ListedRun], unreadable: list[str]) -> Iterator[Read]:
+    for key, run in runs.items():
         try:
-            tables[run.entry.key] = _estimates(run.folder, run.entry.key)
+            rows = summary_table(analyse(run.folder)).filter(IS_KNOWN)
         except MiddlemarkError as error:
             unreadable.append(str(error))
-        if sum(rows.height for rows in tables.values()) > MANY_ROWS:
-            yield tables
-            tables = {}
-    if tables:
-        yield tables
-
-
-def _estimates(folder: RunFolder, key: int) -> pl.DataFrame:
-    """As stored; computed where a run was never reported, or what is there is not such a table."""
-    rows = None
-    with suppress(StoreError):  # whatever it is, what it was made of tells the same
-        rows = read_table(folder.summary_path, SCHEMA) if is_there(folder.summary_path) else None
-    table = summary_table(analyse(folder)) if rows is None else rows
-    return table.filter(IS_KNOWN).with_columns(run=pl.lit(key, INDEXED["run"])).select(INDEXED.names())
+        else:
+            yield rows.with_columns(run=pl.lit(key, INDEXED["run"])).select(INDEXED.names()), {key}
