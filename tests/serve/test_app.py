@@ -1,6 +1,5 @@
 """The pages over many runs: what they show, and whom and what they refuse."""
 
-import asyncio
 import html
 import json
 import re
@@ -9,12 +8,10 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from behaviour import Behaviour
-from middlemark.analysis.catalogue import estimates, index
 from middlemark.serve import app
 from middlemark.serve.access import Admission
 from middlemark.serve.app import site
@@ -174,7 +171,7 @@ def test_the_list_is_made_without_what_draws_and_analyses(monthly_runs: Path) ->
     answer = subprocess.run([sys.executable, "-c", code, str(monthly_runs)], capture_output=True, text=True, check=True)
     loaded = set(answer.stdout.split())
     assert "polars" in loaded, "the index is read"
-    heavy = {"altair", "scipy", "vl_convert", "middlemark.analysis.run"}
+    heavy = {"altair", "ruptures", "scipy", "vl_convert", "middlemark.analysis.run"}
     assert not heavy & loaded
 
 
@@ -195,27 +192,12 @@ def test_settings_are_listed_without_what_draws(monthly_runs: Path) -> None:
     assert not {"altair", "vl_convert"} & set(answer.stdout.split())
 
 
-def test_what_other_pages_need_is_loaded_once_the_site_is_up(
-    monthly_runs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_what_other_pages_need_is_loaded_once_the_list_was_sent(
+    monthly_runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "cache_folder", lambda: tmp_path)
     loaded: list[str] = []
-    all_loaded = Event()
-
-    def load(name: str) -> None:
-        loaded.append(name)
-        if name == app.LOADED_LATER[-1]:
-            all_loaded.set()
-
-    monkeypatch.setattr(app, "import_module", load)
-    whole = site([monthly_runs], Admission())
-
-    async def is_up() -> bool:
-        async with whole.router.lifespan_context(whole):
-            return await asyncio.to_thread(all_loaded.wait, 60)
-
-    assert asyncio.run(is_up())
+    monkeypatch.setattr(app, "import_module", loaded.append)
+    pages = Client(site([monthly_runs], Admission()))
+    assert "run-7" in pages.get("/").text
     assert tuple(loaded) == app.LOADED_LATER
     assert [name for name in app.LOADED_LATER if find_spec(name) is None] == []
-    monkeypatch.setattr(estimates, "read_tables", lambda *_: pytest.fail("they are not in the index"))
-    assert '<td class="value">7</td>' in Client(whole).get("/history").text

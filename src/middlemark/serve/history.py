@@ -11,7 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from middlemark.analysis.catalogue.estimates import keep_stored, past_runs
+from middlemark.analysis.catalogue.estimates import past_runs
 from middlemark.analysis.catalogue.library import RunSelection, Shelf
 from middlemark.analysis.compare.history import History, HistoryPoint, histories
 from middlemark.report.conclusions.comparison import unit_of
@@ -31,8 +31,7 @@ def history_page(pages: Pages, request: Request) -> Response:
     query = request.query_params
     metric, selection = metric_named(query.get("figure", "median(latency)")), RunSelection.of(query)
     shelf = pages.library.look()
-    with pages.reading:
-        runs, estimates, unreadable = past_runs(selection.of_shelf(shelf), metric)
+    runs, estimates, unreadable = past_runs(selection.of_shelf(shelf), metric)
     series = [
         history for history in histories(runs, estimates, metric) if selection.middleware in {"", history.middleware}
     ]
@@ -49,12 +48,6 @@ def history_page(pages: Pages, request: Request) -> Response:
     matching = [setting for setting in chosen if words.casefold() in setting.words.casefold()]
     values |= {"words": words, "n_found": len(matching), "part": part_of(matching, query.get("page", ""))}
     return pages.page(f"History of {metric.name}", shelf, view="settings", **values)
-
-
-def read_beforehand(pages: Pages, shelf: Shelf) -> None:
-    """Have the index hold what the runs of a shelf have stored, so that no page waits for all of it."""
-    with pages.reading:
-        keep_stored(shelf)
 
 
 def _setting_page(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
@@ -34,8 +33,6 @@ class Pages:
 
     def __init__(self, library: RunLibrary) -> None:
         self.library = library
-        self.reading = Lock()
-        """Held while estimates are read, as what one reads all others find in the index."""
         self._templates = page_environment("middlemark.serve", merged=lambda first, second: first | second)
 
     def page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **values: object) -> Response:

@@ -12,7 +12,7 @@ import pytest
 from behaviour import Behaviour
 from middlemark.analysis.catalogue import estimates as reading
 from middlemark.analysis.catalogue import index as indexes
-from middlemark.analysis.catalogue.estimates import keep_stored, past_runs
+from middlemark.analysis.catalogue.estimates import past_runs
 from middlemark.analysis.catalogue.index import COVERED, INDEXED, Index
 from middlemark.analysis.catalogue.library import RunLibrary, Shelf
 from middlemark.analysis.compare.history import histories
@@ -145,18 +145,6 @@ def test_estimates_that_are_no_table_are_computed_and_the_others_read(
     spoil(folder / "run-2" / "summary.parquet")
     assert values(folder) == first
     assert analysed == ["run-2"]
-
-
-def test_what_is_kept_beforehand_is_what_runs_have_stored(folder: Path, reads: list[str]) -> None:
-    (folder / "run-2" / "summary.parquet").unlink()
-    keep_stored(look(folder))
-    reads.clear()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(reading, "analyse", lambda run: pytest.fail(f"{run.path.name} is analysed"))
-        keep_stored(look(folder))
-    assert reads == []
-    assert [run for run, _ in values(folder)["one"]] == ["run-1", "run-2", "run-3"]
-    assert reads == []
 
 
 def _no_json(path: Path) -> None:

@@ -33,8 +33,9 @@ def past_runs(shelf: Shelf, metric: Metric) -> tuple[list[PastRun], pl.DataFrame
     """The runs, their estimates of a metric with the place of the run in the list, and runs that can't be read."""
     places = {run.entry.key: place for place, run in enumerate(shelf.runs)}
     tables, unreadable = [pl.DataFrame(schema=INDEXED)], list[str]()
-    for folder, runs in _by_folder(shelf):
-        rows, problems = _of_folder(folder, runs, metric, is_whole=folder in shelf.whole)
+    ordered = sorted(shelf.runs, key=lambda run: run.folder.path.parent)
+    for folder, runs in groupby(ordered, key=lambda run: run.folder.path.parent):
+        rows, problems = _of_folder(folder, list(runs), metric, is_whole=folder in shelf.whole)
         tables.append(rows)
         unreadable += problems
     columns = {"run": list(places), "place": list(places.values())}
@@ -43,31 +44,12 @@ def past_runs(shelf: Shelf, metric: Metric) -> tuple[list[PastRun], pl.DataFrame
     return [PastRun(run.name, run.head) for run in shelf.runs], estimates, unreadable
 
 
-def keep_stored(shelf: Shelf) -> None:
-    """Have the index hold what runs have stored; runs that were never reported wait until somebody asks for them."""
-    for folder, runs in _by_folder(shelf):
-        index = Index(folder)
-        _, covered = index.estimates(pl.lit(False))
-        for rows, added in _stored([run for run in runs if run.entry.key not in covered]):
-            index.keep_estimates(rows, added, _gone(runs, covered) if folder in shelf.whole else ())
-
-
-def _by_folder(shelf: Shelf) -> Iterator[tuple[Path, list[ListedRun]]]:
-    ordered = sorted(shelf.runs, key=lambda run: run.folder.path.parent)
-    for folder, runs in groupby(ordered, key=lambda run: run.folder.path.parent):
-        yield folder, list(runs)
-
-
-def _gone(runs: Sequence[ListedRun], covered: set[int]) -> set[int]:
-    return covered - {run.entry.key for run in runs}
-
-
 def _of_folder(
     folder: Path, runs: Sequence[ListedRun], metric: Metric, *, is_whole: bool
 ) -> tuple[pl.DataFrame, list[str]]:
     index, unreadable = Index(folder), list[str]()
     indexed, covered = index.estimates(rows_of_metric(metric))
-    tables, gone = [indexed], _gone(runs, covered) if is_whole else set[int]()
+    tables, gone = [indexed], covered - {run.entry.key for run in runs} if is_whole else set[int]()
     for rows, added in _read([run for run in runs if run.entry.key not in covered], unreadable):
         index.keep_estimates(rows, added, gone)
         tables.append(rows.filter(rows_of_metric(metric)))
