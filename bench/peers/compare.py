@@ -8,6 +8,7 @@ A NAME is a middleware or `middleware/peer`; what is missing on this machine is 
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
 import tempfile
 from collections import defaultdict
@@ -24,12 +25,11 @@ import outcome
 import processes
 from middlemark.testbed.machine.cpus import kept_awake
 from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.procfs import SHARED_MEMORY
 from pairs import PAIRS
 from peer import Cores, Measured, Metric, Pair, Site
 from ratios import Compared, compared
-
-MEMORY = "/dev/shm"  # noqa: S108 - the folders within it are tempfile's
-"""Where both ends of a peer have a folder for themselves; the ring lies in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,34 +122,38 @@ def _both(case: Case, seconds: float, *, ours_first: bool) -> tuple[Measured, Me
 
 
 def _ours(case: Case, seconds: float) -> Measured:
-    with tempfile.TemporaryDirectory(prefix="bench-peers-") as folder:
-        return ours.measured(case.pair, case.site, seconds, Path(folder))
+    with ledger.opened() as entries:
+        folder = Path(tempfile.gettempdir(), f"{_slot_name()}-ours")
+        entries.enter("folder", folder)
+        folder.mkdir(mode=0o700)
+        return ours.measured(case.pair, case.site, seconds, folder)
 
 
 def _peers(case: Case, seconds: float) -> Measured:
-    with _memory_folder() as folder, _awake(case.site):
+    with ledger.opened() as entries, _awake(case.site, entries):
+        folder = memory_folder(entries)
         session = case.pair.peer.session(case.pair.load, case.site, seconds, folder)
-        return processes.measured(session, seconds, folder)
+        return processes.measured(session, seconds, folder, entries)
+
+
+def memory_folder(entries: Ledger) -> Path:
+    """A folder in memory for both ends, in which the ring lies; what a library leaves under its name goes with it."""
+    folder = SHARED_MEMORY / _slot_name()
+    entries.enter("shared_memory", folder.name)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def _slot_name() -> str:
+    """As a slot has it: no other names does the ledger remove."""
+    return f"mm00{secrets.token_hex(5)}"
 
 
 @contextmanager
-def _memory_folder() -> Iterator[Path]:
-    """A folder in memory for both ends; shared memory that a library leaves under its name goes with it."""
-    with tempfile.TemporaryDirectory(prefix="bench-peers-", dir=MEMORY) as name:
-        folder = Path(name)
-        try:
-            yield folder
-        finally:
-            for left in folder.parent.glob(f"{folder.name}?*"):
-                left.unlink(missing_ok=True)
-
-
-@contextmanager
-def _awake(site: Site) -> Iterator[None]:
+def _awake(site: Site, entries: Ledger) -> Iterator[None]:
     """As the product keeps them awake in our trials."""
     with ExitStack() as stack:
         if site.cores is Cores.TWO:
-            entries = stack.enter_context(ledger.opened())
             stack.enter_context(kept_awake(psutil.Process().cpu_affinity() or [], entries))
         yield
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import psutil
 
+from middlemark.testbed.processes.child import start
+from middlemark.testbed.processes.ledger import Ledger
 from peer import Command, Measured, Metric, Session
 
 SETTLING_S = 0.5
@@ -29,14 +31,14 @@ class PeerFailedError(Exception):
     """A peer did not come to its end, or said nothing that could be read."""
 
 
-def measured(session: Session, seconds: float, folder: Path) -> Measured:
+def measured(session: Session, seconds: float, folder: Path, entries: Ledger) -> Measured:
     """What the session's speaker says, and the CPU time of all for each message."""
     with ExitStack() as stack:
         running: list[subprocess.Popen[bytes]] = []
         for number, command in enumerate(session.commands):
             if running:
                 time.sleep(SETTLING_S)
-            running.append(stack.enter_context(_running(command, folder / f"{number}.log")))
+            running.append(stack.enter_context(peer_process(command, folder / f"{number}.log", entries)))
         if session.announced_by:
             wait_announced(session.announced_by, folder / f"{session.speaker}.log")
         else:
@@ -55,22 +57,23 @@ def measured(session: Session, seconds: float, folder: Path) -> Measured:
 
 
 @contextmanager
-def _running(command: Command, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def peer_process(command: Command, log: Path, entries: Ledger) -> Iterator[subprocess.Popen[bytes]]:
     """The process; its end is the closing of its standard input, else a signal."""
     cpus = ",".join(map(str, command.cpus))
     with log.open("wb") as output, log.with_suffix(".errors").open("wb") as errors:
-        process = subprocess.Popen(
+        process, mark = start(
+            command.argv[0],
             ["taskset", "--cpu-list", cpus, *command.argv],
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=errors,
-            env={**psutil.Process().environ(), **command.environment},
-            start_new_session=True,
+            entries,
+            stdout=output.fileno(),
+            stderr=errors.fileno(),
+            environment=command.environment,
         )
     try:
         yield process
     finally:
         _end(process)
+        entries.remove(mark)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

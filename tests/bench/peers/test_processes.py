@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 import processes
+from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes.ledger import Ledger
 from peer import Command, Metric, Session
 
 SPIN = "while :; do :; done"
+
+
+@pytest.fixture
+def entries() -> Iterator[Ledger]:
+    with ledger.opened() as opened:
+        yield opened
 
 
 @contextmanager
@@ -42,18 +50,20 @@ def session(script: str) -> Session:
     return Session((command,), 0, lambda _: {Metric.RATE: 1.0}, preparing_s=0.1, announced_by="begin")
 
 
-def test_a_peer_that_announces_its_test_is_not_watched_in_its_pause(tmp_path: Path) -> None:
+def test_a_peer_that_announces_its_test_is_not_watched_in_its_pause(tmp_path: Path, entries: Ledger) -> None:
     resting_then_busy = f"sleep 0.7; echo begin; timeout 2 sh -c '{SPIN}'"
-    spent_ns = processes.measured(session(resting_then_busy), 1.0, tmp_path)[Metric.CPU]
+    spent_ns = processes.measured(session(resting_then_busy), 1.0, tmp_path, entries)[Metric.CPU]
     assert spent_ns > 0.01e9  # of a second's CPU time, on however busy a machine; while it rests it takes none
 
 
-def test_a_peer_fills_no_message(tmp_path: Path) -> None:
-    found = processes.measured(session(f"echo begin; timeout 2 sh -c '{SPIN}'"), 1.0, tmp_path)
+def test_a_peer_fills_no_message(tmp_path: Path, entries: Ledger) -> None:
+    found = processes.measured(session(f"echo begin; timeout 2 sh -c '{SPIN}'"), 1.0, tmp_path, entries)
     assert found[Metric.UNFILLED] == found[Metric.RATE]
 
 
-def test_a_peer_that_never_announces_its_test_has_failed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_peer_that_never_announces_its_test_has_failed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, entries: Ledger
+) -> None:
     monkeypatch.setattr(processes, "PATIENCE_S", 0.1)
     with pytest.raises(processes.PeerFailedError, match="'begin' was not said"):
-        processes.measured(session("echo hello; exec sleep 60"), 1.0, tmp_path)
+        processes.measured(session("echo hello; exec sleep 60"), 1.0, tmp_path, entries)
