@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use iceoryx2::port::listener::{Listener, ListenerWaitError};
 use iceoryx2::port::notifier::Notifier;
@@ -13,6 +14,11 @@ use iceoryx2::prelude::{CallbackProgression, SignalHandlingMode, WaitSetBuilder}
 use middlemark_runtime::{Idle, MiddlewareError};
 
 use crate::service::Kind;
+
+/// After so long without an event a thread looks all the same, as iceoryx2's examples `event` and
+/// `request_response_with_events` do: its 0.10.0 can leave a listener asleep although events were sent, then and from then on.
+/// It costs nothing else: the library sets a time-out for each wait, this one or its own of nine hours.
+const WAIT: Duration = Duration::from_secs(1);
 
 /// What comes to one endpoint: a subscriber's messages, a server's requests, a client's responses.
 pub(crate) trait Inbox: 'static {
@@ -96,7 +102,7 @@ impl<I: Inbox> Rounds<I> {
     fn listen(&mut self, listener: &Listener<Kind>) -> Result<(), MiddlewareError> {
         while self.goes_on() {
             self.inbox.empty()?;
-            match listener.blocking_wait(|_| {}) {
+            match listener.timed_wait(|_| {}, WAIT) {
                 // A process that was stopped and goes on is told so: it looks again.
                 Ok(_) | Err(ListenerWaitError::InterruptSignal) => {}
                 Err(error) => return Err(error.into()),
@@ -111,15 +117,11 @@ impl<I: Inbox> Rounds<I> {
             .create::<Kind>()?;
         let _attachment = waitset.attach_notification(listener)?;
         self.inbox.empty()?;
-        let mut result = Ok(());
-        while self.goes_on() && result.is_ok() {
-            let on_event = |_| {
-                result = self.take_events(listener);
-                CallbackProgression::Continue
-            };
-            waitset.wait_and_process_once(on_event)?;
+        while self.goes_on() {
+            waitset.wait_and_process_once_with_timeout(|_| CallbackProgression::Continue, WAIT)?;
+            self.take_events(listener)?;
         }
-        result
+        Ok(())
     }
 
     fn take_events(&mut self, listener: &Listener<Kind>) -> Result<(), MiddlewareError> {
@@ -139,5 +141,66 @@ impl<I: Inbox> Rounds<I> {
     #[inline]
     fn goes_on(&self) -> bool {
         !self.ends.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process;
+    use std::sync::mpsc::{self, Sender};
+
+    use middlemark_contract::Rendezvous;
+
+    use super::*;
+    use crate::place::Place;
+    use crate::{service, session};
+
+    /// An empty inbox that tells each look.
+    struct Looks(Sender<()>);
+
+    impl Inbox for Looks {
+        fn empty(&mut self) -> Result<bool, MiddlewareError> {
+            self.0.send(()).expect("the test waits for looks");
+            Ok(false)
+        }
+    }
+
+    /// Whether a thread that no event wakes looks again and again, so that it can be told to end.
+    fn looks_without_an_event(name: &str, wake: impl FnOnce(Listener<Kind>) -> Wake) -> bool {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = Place::of(&Rendezvous {
+            name: format!("{name}{}", process::id()),
+            token: 0,
+            domain: 0,
+            first_port: 0,
+            ports: 0,
+            folder: folder.path().to_owned(),
+        });
+        place.make().expect("its folder");
+        let node = session::open_node(&place).expect("a node");
+        let events = service::events_named(&node, "t", 1, 1).expect("events");
+        let (told, looks) = mpsc::channel();
+        let listener = events.listener_builder().create().expect("a listener");
+        let asleep = ReceiveLoop::start(Looks(told), wake(listener), None);
+        let looked = (0..3).all(|_| looks.recv_timeout(20 * WAIT).is_ok());
+        if looked {
+            asleep
+                .end()
+                .and_then(|()| asleep.join())
+                .expect("it ends without an event");
+        }
+        drop((events, node));
+        place.tidy();
+        looked
+    }
+
+    #[test]
+    fn a_listener_that_is_not_woken_looks_all_the_same() {
+        assert!(looks_without_an_event("l", Wake::Listener));
+    }
+
+    #[test]
+    fn a_wait_set_that_is_not_woken_looks_all_the_same() {
+        assert!(looks_without_an_event("w", Wake::WaitSet));
     }
 }

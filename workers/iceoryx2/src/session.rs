@@ -212,7 +212,7 @@ impl Session for Iceoryx2Session {
     }
 }
 
-fn open_node<K: Service>(place: &Place) -> Result<Node<K>, MiddlewareError> {
+pub(crate) fn open_node<K: Service>(place: &Place) -> Result<Node<K>, MiddlewareError> {
     let node = NodeBuilder::new()
         .config(&place.configuration()?)
         // Signals are the worker's: iceoryx2 would take SIGINT and SIGTERM for itself.
