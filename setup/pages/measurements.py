@@ -1,7 +1,8 @@
 """Writes what a run found into the pages of its middlewares, as a table between two marks that name the run's suite.
 
 `python setup/pages/measurements.py RUN`, of the suite `sizes` or of one in `setup/pages/settings`. A row is a
-configuration, a column a load. A page without the marks is left as it is, and so is all that stands beside them.
+configuration, a column a load. A run of `delivery` is one table of all middlewares, on the page about fairness. A page
+without the marks is left as it is, and so is all that stands beside them.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.plan import Experiment
 from middlemark.report.elements.formatting import MICROSECONDS, MILLISECONDS, Unit, interval
+from middlemark.results.manifest import Manifest
 from middlemark.suite.metrics import TRIAL, Key, stream_subject
 
-PAGES = Path(__file__).resolve().parents[2] / "docs/middlewares"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES, FAIRNESS = DOCS / "middlewares", DOCS / "background/fairness.md"
 BEGIN, END = "<!-- what follows is written by setup/pages/measurements.py: {suite} -->", "<!-- until here -->"
 SETTINGS = "settings"
 """The name of every suite in the folder of that name."""
+DELIVERY = "delivery"
 FIRST, FIRST_MESSAGE = "first message", "first_message_ns"
 ONE_WAY, ROUND_TRIP, GOODPUT = "latency_from_send_p50_ns", "round_trip_p50_ns", "goodput_bytes_per_s"
 UNDELIVERED = "undelivered_share"
@@ -40,17 +44,27 @@ WORDS = (
 
 def main() -> None:
     run = middlemark.load(sys.argv[1])
-    about = run.manifest
     in_order = sorted(run.findings.experiments, key=lambda each: each.experiment.middleware)
+    if run.manifest.suite == DELIVERY:
+        write(FAIRNESS, DELIVERY, about(run.manifest, DELIVERY, in_order), by_delivery(in_order))
+        return
     for middleware, group in groupby(in_order, key=lambda each: each.experiment.middleware):
         found = list(group)
-        library = about.middlewares[middleware].library.version
-        where = f"{about.started_at[:10]}, {about.machine_in_short}, library {library}"
-        suite = about.suite if about.suite != SETTINGS else f"setup/pages/settings/{middleware}.yaml"
-        said = f"`middlemark run {suite}`, {where}: {loads([each.experiment for each in found])}; {WORDS}"
-        page = PAGES / f"{middleware}.md"
-        text = page.read_text(encoding="utf-8")
-        page.write_text(replaced(text, about.suite, said, table(found)), encoding="utf-8")
+        suite = run.manifest.suite
+        shown = suite if suite != SETTINGS else f"setup/pages/settings/{middleware}.yaml"
+        library = f", library {run.manifest.middlewares[middleware].library.version}"
+        write(PAGES / f"{middleware}.md", suite, about(run.manifest, shown, found, library), table(found))
+
+
+def write(page: Path, suite: str, said: str, body: str) -> None:
+    """Puts it between the marks of this suite."""
+    page.write_text(replaced(page.read_text(encoding="utf-8"), suite, said, body), encoding="utf-8")
+
+
+def about(manifest: Manifest, suite: str, found: Sequence[ExperimentFindings], library: str = "") -> str:
+    """How and where it was measured."""
+    where = f"{manifest.started_at[:10]}, {manifest.machine_in_short}{library}"
+    return f"`middlemark run {suite}`, {where}: {loads([each.experiment for each in found])}; {WORDS}"
 
 
 def loads(experiments: Sequence[Experiment]) -> str:
@@ -82,6 +96,19 @@ def table(found: Sequence[ExperimentFindings]) -> str:
         # Of the smallest load, which comes last.
         cells[FIRST] = written(each.estimates.get(Key(TRIAL, FIRST_MESSAGE)), "")
     columns[FIRST] = None
+    return markdown(list(columns), rows)
+
+
+def by_delivery(found: Sequence[ExperimentFindings]) -> str:
+    """In Markdown, a row for each middleware and a column for each delivery."""
+    rows: dict[str, dict[str, str]] = defaultdict(dict)
+    for each in found:
+        rows[f"`{each.experiment.middleware}`"][f"`{each.experiment.factors[DELIVERY]}`"] = cell(each)
+    return markdown(sorted({column for cells in rows.values() for column in cells}), rows)
+
+
+def markdown(columns: Sequence[str], rows: Mapping[str, Mapping[str, str]]) -> str:
+    """A table with its rows in the order of their names."""
     head = f"| | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 1)}"
     lines = [f"| {name} | {' | '.join(rows[name].get(column, '–') for column in columns)} |" for name in sorted(rows)]
     return "\n".join([head, *lines])

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,22 @@ def test_each_configuration_has_a_row_and_each_load_a_column(found: list[Experim
     assert [row[0] for row in cells] == ["`default`", "`default`, `transport: unix`", "`tuned`"]
     assert all(re.fullmatch(rf"{NUMBER} µs \({NUMBER}–{NUMBER}\), 2\d % undelivered", row[1]) for row in cells)
     assert all(re.match(rf"{NUMBER} thousand \({NUMBER}–{NUMBER}\), 2\d % undelivered", row[4]) for row in cells)
+
+
+def test_deliveries_stand_beside_each_other_and_one_that_a_middleware_lacks_is_empty(
+    found: list[ExperimentFindings],
+) -> None:
+    def with_delivery(each: ExperimentFindings, middleware: str, delivery: str) -> ExperimentFindings:
+        factors = {**each.experiment.factors, "delivery": delivery}
+        experiment = each.experiment.model_copy(update={"middleware": middleware, "factors": factors})
+        return replace(each, experiment=experiment)
+
+    of_tcp = [with_delivery(found[0], "tcp", delivery) for delivery in ("polling", "own_thread")]
+    head, _, *rows = measurements.by_delivery([*of_tcp, with_delivery(found[0], "mqtt", "own_thread")]).splitlines()
+    assert head == "| | `own_thread` | `polling` |"
+    mqtt, tcp = ([cell.strip() for cell in row.strip("|").split(" | ")] for row in rows)
+    assert (mqtt[0], mqtt[2], tcp[0]) == ("`mqtt`", "–", "`tcp`")
+    assert mqtt[1] == tcp[1] == tcp[2] == measurements.cell(found[0])
 
 
 def test_a_reliability_names_a_row_only_where_a_load_is_sent_with_both(found: list[ExperimentFindings]) -> None:

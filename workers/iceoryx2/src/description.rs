@@ -81,7 +81,8 @@ pub(crate) fn deliveries() -> Deliveries {
             DeliveryDescription::new(
                 Delivery::OwnThread,
                 "A thread for each subscriber waits for an event, which each publisher sends behind its message.",
-                "iceoryx2's example event_based_communication; its first, publish_subscribe, looks once a second",
+                "iceoryx2's examples event and request_response_with_events, by a listener, and event_based_communication, by a \
+                 wait set; its first, publish_subscribe, looks once a second",
             ),
             DeliveryDescription::new(
                 Delivery::Polling,
