@@ -5,12 +5,11 @@ Each row has the peer's own way of delivery, size and transport; what else our w
 
 from __future__ import annotations
 
-import ddsperf
-import mosquitto
 from middlemark.suite import Delivery, Pattern, Reliability
 from peer import Cores, Load, Pair
-from references import broker, reference, routing_manager
-from socket_tools import IPERF3, sockperf
+from tools import ddsperf, mosquitto
+from tools.references import broker, reference, routing_manager
+from tools.socket_tools import IPERF3, sockperf
 
 LIBRARY, OWN, POLLING = Delivery.LIBRARY_THREAD, Delivery.OWN_THREAD, Delivery.POLLING
 RELIABLE = Reliability.RELIABLE

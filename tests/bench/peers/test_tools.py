@@ -4,11 +4,8 @@ import json
 
 import pytest
 
-import ddsperf
-import mosquitto
-import references
-import socket_tools
 from peer import Metric
+from tools import ddsperf, mosquitto, references, socket_tools
 
 SOCKPERF = """\
 sockperf: [Total Run] RunTime=2.000 sec; Warm up time=400 msec; SentMessages=430813; ReceivedMessages=430812

@@ -11,8 +11,8 @@ from statistics import mean, median
 
 from middlemark.suite import Delivery, Pattern, Reliability
 from peer import Command, Load, Measured, Metric, Peer, Session, Site
-from references import BUILT
-from socket_tools import missing
+from tools.references import BUILT
+from tools.socket_tools import missing
 
 MODES = {Delivery.LIBRARY_THREAD: "listener", Delivery.OWN_THREAD: "waitset"}
 DOMAIN = "77"

@@ -16,7 +16,7 @@ import numpy as np
 from middlemark.suite import Pattern
 from peer import Command, Load, Measured, Metric, Peer, Session, Site
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 BUILT = TARGET / "bench-peers"
 BROKER_PORT = "21884"

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from peer import WARM_UP_S, Command, Load, Measured, Metric, Peer, Session, Site
-from references import BROKER_PORT, broker, broker_missing
-from socket_tools import missing
+from tools.references import BROKER_PORT, broker, broker_missing
+from tools.socket_tools import missing
 
 
 def _session(load: Load, site: Site, seconds: float, folder: Path) -> Session:
