@@ -1,12 +1,13 @@
 //! `middlemark-probe`: measures a link between two hosts, so that no one has to believe that it is as requested.
 //!
 //! One process answers, another measures: round trips, and for each direction apart loss, rate, duplication and
-//! reordering. It judges nothing (the front compares with what was requested) and shapes nothing (`middlemark-relay`).
+//! reordering. What a machine's clocks say and how far apart its CPUs are, it tells too. It judges nothing (the front
+//! compares with what was requested) and shapes nothing (`middlemark-relay`).
 
 mod answer;
 mod client;
-mod clock;
 mod error;
+mod machine;
 mod measure;
 mod outcome;
 mod round_trip;
@@ -23,8 +24,9 @@ use clap::{Parser, Subcommand};
 use serde::Serialize;
 
 use crate::error::ProbeError;
+use crate::machine::{clock, distance};
 
-/// Measures a link between two hosts.
+/// Measures a link between two hosts, and what a machine is.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -45,6 +47,13 @@ enum Command {
     },
     /// Answers each byte on standard input with what this machine's clocks say, until it ends.
     Clock,
+    /// Measures what a cache line takes from one CPU to another and back.
+    Distance {
+        /// The one CPU, by its number.
+        first: u32,
+        /// The other.
+        second: u32,
+    },
     /// Measures as the JSON spec on standard input says, and prints one JSON result.
     Measure,
 }
@@ -53,6 +62,7 @@ fn main() -> ExitCode {
     let ended = match Arguments::parse().command {
         Command::Answer { address, port } => answer::answer((address, port).into()),
         Command::Clock => clock::tell(std::io::stdin().lock(), std::io::stdout().lock()),
+        Command::Distance { first, second } => distance::measure(first, second).and_then(|found| print(&found)),
         Command::Measure => spec::Spec::read(std::io::stdin())
             .and_then(|spec| measure::measure(&spec))
             .and_then(|result| print(&result)),

@@ -13,6 +13,7 @@ from middlemark.analysis.compare.comparison import Comparison, comparisons
 from middlemark.analysis.compare.independence import SerialCorrelation, serial_correlations, with_dependence_cautions
 from middlemark.analysis.compare.scaling import Growth, Scaling, growths, scalings
 from middlemark.analysis.experiment.aggregate import experiment_findings
+from middlemark.analysis.experiment.distance import with_distance_cautions
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.experiment.variance import outside_window_ns
 from middlemark.analysis.metrics.accounting import AccountingError
@@ -95,7 +96,7 @@ def analyse(
     stored_ids = {trial.id for trial in stored}
     compared = comparisons(candidate for candidate in experiments if candidate.experiment.search is None)
     correlated = serial_correlations(compared)
-    experiments = with_dependence_cautions(experiments, correlated)
+    experiments = with_distance_cautions(with_dependence_cautions(experiments, correlated))
     given = [candidate for candidate in experiments if candidate.experiment.search is None]
     return RunFindings(
         folder=folder,

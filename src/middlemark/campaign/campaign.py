@@ -22,7 +22,7 @@ from middlemark.campaign.local import LocalMeasurement
 from middlemark.campaign.manifest import new_manifest, resumed
 from middlemark.campaign.order import Order
 from middlemark.campaign.progress import CampaignTrials, Progress
-from middlemark.campaign.trial.environment import CampaignResources
+from middlemark.campaign.trial.environment import campaign_resources
 from middlemark.errors import Interrupted
 from middlemark.plan import Trial
 from middlemark.results.progress import Observer, Unobserved
@@ -34,8 +34,12 @@ from middlemark.testbed.processes import ledger
 def run_new(path: Path, order: Order, observer: Observer | None = None, connect: Connect | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = new_manifest(order)
-    with RunFolder.created(path, manifest) as run, ledger.opened() as entries:
-        resources = CampaignResources(order.workers, order.base, entries, order.definition.disturbance)
+    bounds = order.definition.disturbance
+    with (
+        RunFolder.created(path, manifest) as run,
+        ledger.opened() as entries,
+        campaign_resources(order.workers, order.base, entries, bounds) as resources,
+    ):
         local = LocalMeasurement(CampaignTrials(run, manifest), resources, _progress(run, observer))
         asyncio.run(_measured(order.definition, local, connect))
 
@@ -52,10 +56,10 @@ def resume_run(
     run = folder if isinstance(folder, RunFolder) else RunFolder(folder)
     with run.locked(), ledger.opened() as entries:
         earlier = resumed(run, against, across=across)
-        resources = CampaignResources(earlier.workers, earlier.base, entries, earlier.definition.disturbance)
-        trials = CampaignTrials(run, earlier.manifest)
-        local = LocalMeasurement(trials, resources, _progress(run, observer), earlier)
-        asyncio.run(_measured(earlier.definition, local, connect))
+        trials, bounds = CampaignTrials(run, earlier.manifest), earlier.definition.disturbance
+        with campaign_resources(earlier.workers, earlier.base, entries, bounds) as resources:
+            local = LocalMeasurement(trials, resources, _progress(run, observer), earlier)
+            asyncio.run(_measured(earlier.definition, local, connect))
 
 
 def _progress(run: RunFolder, observer: Observer | None) -> Progress:

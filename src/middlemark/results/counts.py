@@ -1,4 +1,4 @@
-"""What publishers, subscribers, nodes and the kernel counted over a trial's window: messages, and bytes on their paths.
+"""What was counted over a trial's window: messages, bytes on their paths, and what processes spent.
 
 It adds nothing up, `analysis.metrics.accounting` does; the fields are the worker contract's, kept under the version of
 `record`, which stores them.
@@ -185,3 +185,18 @@ class PathProof(Model):
         if self.segments is None:
             return self.shared_memory or ()
         return tuple(segment.name for segment in self.segments)
+
+
+class Resources(Model):
+    """What one process, with the children it started, spent over the window."""
+
+    wall_ns: Nanoseconds
+    cpu_user_ns: Nanoseconds
+    cpu_system_ns: Nanoseconds
+    peak_resident_bytes: Count
+    resident_bytes: Count
+    voluntary_switches: Count
+    involuntary_switches: Count
+    minor_faults: Count
+    major_faults: Count
+    machine_steal_ns: Nanoseconds

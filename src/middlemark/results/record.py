@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from middlemark.plan import Caution, Outcome, Trial, Valid
-from middlemark.results.counts import Counts, FirstMatch, FirstMessage, MessagePath, NodeCounts, PathProof
+from middlemark.results.counts import Counts, FirstMatch, FirstMessage, MessagePath, NodeCounts, PathProof, Resources
 from middlemark.suite import Action, Delivery, Model, Security
 from middlemark.suite.yaml.model import Count, Index, Name, Nanoseconds, ProcessName, SignedNanoseconds, TestbedName
 
@@ -63,6 +63,15 @@ class KeptAwakeFacts(Model):
     spinners_cpu_ns: Nanoseconds
 
 
+class CpuDistance(Model):
+    """What a cache line took from one of a trial's CPUs to another and back."""
+
+    cpus: tuple[Count, Count]
+    before_ns: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """The trial."""
+    after_ns: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
 class ClockAgreement(Model):
     """How far a host's own clock was ahead of the clock of all stamps, over the whole trial."""
 
@@ -99,21 +108,6 @@ class LinkMeasured(Model):
         if self.to is None:
             return f"{self.host}/{self.network}"
         return f"{self.host} – {self.to}" + ("" if self.network is None else f" over {self.network}")
-
-
-class Resources(Model):
-    """What one process, with the children it started, spent over the window."""
-
-    wall_ns: Nanoseconds
-    cpu_user_ns: Nanoseconds
-    cpu_system_ns: Nanoseconds
-    peak_resident_bytes: Count
-    resident_bytes: Count
-    voluntary_switches: Count
-    involuntary_switches: Count
-    minor_faults: Count
-    major_faults: Count
-    machine_steal_ns: Nanoseconds
 
 
 class Effective(Model):
@@ -235,6 +229,8 @@ class TrialRecord(Model):
     """By loaded host."""
     kept_awake: KeptAwakeFacts | None = None
     """None where the CPUs might sleep."""
+    cpu_distance: CpuDistance | None = None
+    """Between the first two CPUs of this machine that its applications had; none where they had fewer."""
     links: tuple[LinkMeasured, ...] = ()
     clocks: dict[Name, ClockAgreement] = {}
     """By host with a clock of its own."""

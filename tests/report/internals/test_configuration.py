@@ -9,9 +9,9 @@ from behaviour import Behaviour
 from middlemark.analysis.experiment.path import Transmitted
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
-from middlemark.report.internals.configuration import configurations, path_table, path_words
+from middlemark.report.internals.configuration import DISTANCE, configurations, path_table, path_words
 from middlemark.results.counts import InterfaceTraffic, MappedSegment, PathProof, SocketProtocol, SocketUse
-from middlemark.results.record import KeptAwakeFacts, LoadReached
+from middlemark.results.record import CpuDistance, KeptAwakeFacts, LoadReached
 from shared_runs import SharedRuns
 
 SUITE = """
@@ -36,7 +36,9 @@ def row_of(runs: SharedRuns, path: Path, sent_bytes: int, segments: tuple[str, .
         proof = dict.fromkeys(record.path, PathProof(interfaces=(traffic,), shared_memory=segments))
         load = {"local": LoadReached(asked_percent=50, reached_percent=reached)}
         kept = KeptAwakeFacts(means="spinners in an idle control group", spinners_cpu_ns=1_250_000_000)
-        trial.write_record(record.model_copy(update={"path": proof, "cpu_load": load, "kept_awake": kept}))
+        apart = CpuDistance(cpus=(0, 1), before_ns=77, after_ns=77 + reached)
+        told = {"path": proof, "cpu_load": load, "kept_awake": kept, "cpu_distance": apart}
+        trial.write_record(record.model_copy(update=told))
     findings = analyse(run)
     who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     table = path_table(findings.comparisons[0], who)
@@ -67,6 +69,7 @@ def test_deployment_and_what_was_done_to_the_cpus_stand_beside_the_path(runs: Sh
     assert row["deployment"] == "multi container, ipc host"
     assert row["CPU load"] == "local: 50 % requested, 49.0 % (48.0–50.0) reached"
     assert row["CPUs kept awake by"] == "spinners in an idle control group; 1.25 s of CPU time a trial"
+    assert row[DISTANCE] == "101 ns (77.0–127)"
 
 
 def test_sockets_and_segments_of_all_applications_are_told_together(runs: SharedRuns, tmp_path: Path) -> None:

@@ -30,12 +30,12 @@ from middlemark.results.counts import (
     FirstMessage,
     InterfaceTraffic,
     PathProof,
+    Resources,
 )
 from middlemark.results.manifest import Dissector, Library, Manifest, Middleware
 from middlemark.results.record import (
     ClockAgreement,
     Effective,
-    Resources,
     TrialRecord,
     Window,
 )

@@ -5,12 +5,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from middlemark.testbed.machine import cpus
-from middlemark.testbed.machine.cpus import Means
+from middlemark.testbed.machine.cpus import Means, Wakefulness
 from middlemark.testbed.processes import ledger, procfs
 
 pytestmark = pytest.mark.timed
@@ -61,6 +62,25 @@ def test_a_spinner_that_was_killed_is_told(tmp_path: Path, monkeypatch: pytest.M
         assert kept.ended() == []
         kept.spinners[cpu].kill()
         _wait_until(lambda: kept.ended() == [f"the process that kept CPU {cpu} awake"])
+
+
+def test_cpus_stay_awake_from_one_trial_to_the_next_until_they_may_sleep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine(monkeypatch, tmp_path, "C1")
+    cpu = min(os.sched_getaffinity(0))
+    with ledger.opened() as entries, closing(Wakefulness([cpu], entries)) as awake:
+        assert awake.keep(is_wanted=False) is None
+        first = awake.keep(is_wanted=True)
+        assert first is not None
+        assert awake.keep(is_wanted=True) is first
+        first.spinners[cpu].kill()
+        _wait_until(lambda: first.ended() != [])
+        second = awake.keep(is_wanted=True)
+        assert second is not None
+        assert second.ended() == []
+        assert awake.keep(is_wanted=False) is None
+        assert second.ended() != []
 
 
 def test_without_a_polling_idle_loop_each_cpu_has_a_spinner_of_the_idle_class(

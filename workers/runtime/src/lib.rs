@@ -23,6 +23,7 @@ pub use message::header::{Header, Phase};
 pub use message::ports::ChannelEndpoint;
 pub use middleware::{Context, CredentialsError, Middleware, MiddlewareError, Service, Session};
 pub use options::Options;
+pub use process::placement::pin;
 pub use process::{system_package, user};
 pub use receive::idle::Idle;
 pub use receive::receiver::{Receiver, Server};

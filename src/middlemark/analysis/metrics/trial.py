@@ -37,8 +37,9 @@ from middlemark.analysis.stats.quantiles import (
     Value,
     sketch_of,
 )
+from middlemark.results.counts import Resources
 from middlemark.results.histogram_log import FlowHistogram
-from middlemark.results.record import Resources, TrialRecord
+from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import Frame
 from middlemark.suite.metrics import (
     TRIAL,

@@ -28,7 +28,7 @@ from middlemark.campaign.fleet.parcel import PIECE_BYTES, Parcel, packed
 from middlemark.campaign.local import LocalMeasurement
 from middlemark.campaign.manifest import differing, origin_now, origin_of, plain_facts
 from middlemark.campaign.progress import CampaignTrials, Progress
-from middlemark.campaign.trial.environment import CampaignResources
+from middlemark.campaign.trial.environment import campaign_resources
 from middlemark.errors import EnvironmentNotReady, Interrupted, StoreError
 from middlemark.results import store
 from middlemark.results.manifest import Manifest, RemoteMachine, Testbed
@@ -242,10 +242,10 @@ def measure_block(
     abandoned.sweep()
     definition = parse_given(manifest.suite_text, file="the suite of the campaign", files=manifest.suite_files)
     with RunFolder.created(folder / "run", manifest) as run, ledger.opened() as entries:
-        resources = CampaignResources(workers, {}, entries, definition.disturbance)
         trials = CampaignTrials(run, manifest, dict(attempts))
-        local = LocalMeasurement(trials, resources, Progress(run.path, Unobserved()))
-        asyncio.run(_until_unwanted(local, is_wanted))
+        with campaign_resources(workers, {}, entries, definition.disturbance) as resources:
+            local = LocalMeasurement(trials, resources, Progress(run.path, Unobserved()))
+            asyncio.run(_until_unwanted(local, is_wanted))
         return packed(run, manifest.trials, folder / "block.tar")
 
 

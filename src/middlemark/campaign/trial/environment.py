@@ -6,16 +6,18 @@ does that, with the specs of `spec`.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.errors import EnvironmentUnusable
 from middlemark.plan import CaptureBounds, Experiment, PlannedFault, Side, Trial, loaded_hosts
+from middlemark.plan.topology.cpus import share_cpus
 from middlemark.plan.topology.network import Link
 from middlemark.results.files import CHUNK_BYTES, writing
 from middlemark.results.record import ClockAgreement
@@ -28,7 +30,8 @@ from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.machine import cpus
-from middlemark.testbed.machine.cpus import CpuLoad, KeptAwake
+from middlemark.testbed.machine.cpus import CpuLoad, KeptAwake, Wakefulness
+from middlemark.testbed.machine.distance import cpu_distance_ns
 from middlemark.testbed.processes import slot as slots
 from middlemark.testbed.processes.child import executable
 from middlemark.testbed.processes.ledger import Ledger, state_folder
@@ -49,11 +52,22 @@ class CampaignResources:
     ledger: Ledger
     bounds: Disturbance
     """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
-    cpus: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))
+    cpus: tuple[int, ...]
+    awake: Wakefulness
 
     def workers_of(self, experiment: Experiment) -> TrialWorkers:
         """Those that the experiment's applications are."""
         return TrialWorkers.of_experiment(experiment, self.base if experiment.side is Side.BASE else self.workers)
+
+
+@contextmanager
+def campaign_resources(
+    workers: Mapping[str, Worker], base: Mapping[str, Worker], ledger: Ledger, bounds: Disturbance
+) -> Iterator[CampaignResources]:
+    """What the trials of a campaign on this machine have in common, as long as it lasts."""
+    available = tuple(sorted(os.sched_getaffinity(0)))
+    with closing(Wakefulness(available, ledger)) as awake:
+        yield CampaignResources(workers, base, ledger, bounds, available, awake)
 
 
 @dataclass(frozen=True)
@@ -104,8 +118,7 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         slot = stack.enter_context(slots.reserved(ports))
         testbed = stack.enter_context(built(plan, slot, ledger))
         stack.callback(ledger.remove, ledger.enter("shared_memory", slot.name))
-        is_awake = experiment.conditions.keep_awake
-        kept_awake = stack.enter_context(cpus.kept_awake(resources.cpus, ledger)) if is_awake else None
+        kept_awake = resources.awake.keep(is_wanted=experiment.conditions.keep_awake)
         folder = _folders(testbed, experiment.timeline, slot, ledger, stack)
         contents, deployment = _contents(workers), experiment.conditions.deployment
         hosts = {
@@ -155,6 +168,22 @@ def under_load(environment: TrialEnvironment, experiment: Experiment, ledger: Le
             name: stack.enter_context(cpus.loaded(hosts[name], chosen, share, ledger))
             for name, chosen in environment.loaded.items()
         }
+
+
+def meeting_cpus(experiment: Experiment, available: tuple[int, ...]) -> tuple[int, int] | None:
+    """The first two CPUs of this machine on which applications meet; None where all of them are on one."""
+    shares = share_cpus(experiment, available)
+    kinds = {host.name: host.kind for host in experiment.hosts}
+    here = [application.name for application in experiment.applications if kinds[application.host] is not HostKind.SSH]
+    owned = [shares[name] or available for name in here]
+    in_order = tuple(dict.fromkeys([*(cpus[0] for cpus in owned), *(cpu for cpus in owned for cpu in cpus)]))
+    return (in_order[0], in_order[1]) if len(in_order) > 1 else None
+
+
+async def distance_ns(environment: TrialEnvironment, experiment: Experiment) -> float | None:
+    """How far apart these CPUs are now; the host of a virtual machine may move them."""
+    cpus = meeting_cpus(experiment, environment.cpus)
+    return None if cpus is None else await asyncio.to_thread(cpu_distance_ns, *cpus)
 
 
 def clock_agreement(environment: TrialEnvironment, ledger: Ledger) -> dict[str, ClockAgreement]:

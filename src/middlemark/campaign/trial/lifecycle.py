@@ -80,6 +80,8 @@ class Lifecycle:
         """What its links were like before it, and after it where it came to its end."""
         self.clocks: dict[str, ClockAgreement] = {}
         """By host with a clock of its own, over the whole trial."""
+        self.cpu_distances_ns: tuple[float | None, float | None] = (None, None)
+        """Between the CPUs on which its applications meet, before it and after it."""
         self.window: Window | None = None
         self.t0_ns: int | None = None
         self.faults = Faults(trial.experiment.timeline, processes, self.join, environment.testbed)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.campaign.trial import validity
+from middlemark.campaign.trial.environment import meeting_cpus
 from middlemark.campaign.trial.events import path_of
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, Outcome, Valid
@@ -25,10 +26,11 @@ from middlemark.results.counts import (
     NodeCounts,
     PathProof,
     PublisherCounts,
+    Resources,
     SubscriberCounts,
 )
 from middlemark.results.progress import LiveMetrics
-from middlemark.results.record import Effective, Resources, ServiceConfiguration, TrialRecord
+from middlemark.results.record import CpuDistance, Effective, ServiceConfiguration, TrialRecord
 from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
 from middlemark.worker import contract
@@ -174,8 +176,17 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
         memory_growth_bytes=lifecycle.memory_growth_bytes,
         cpu_load=lifecycle.loads_reached,
         kept_awake=lifecycle.kept_awake,
+        cpu_distance=_cpu_distance(lifecycle),
     )
     return record.model_copy(update=dict(lifecycle.observer.record_fields()))
+
+
+def _cpu_distance(lifecycle: Lifecycle) -> CpuDistance | None:
+    cpus = meeting_cpus(lifecycle.trial.experiment, lifecycle.cpus)
+    before_ns, after_ns = lifecycle.cpu_distances_ns
+    if cpus is None or before_ns is None or after_ns is None:
+        return None
+    return CpuDistance(cpus=cpus, before_ns=before_ns, after_ns=after_ns)
 
 
 def _effective(event: contract.ApplicationEffective) -> Effective:

@@ -177,6 +177,8 @@ class WarningKind(StrEnum):
     """Hosts have clocks of their own; how well they agree bounds every one-way time."""
     CPU_LOAD = "cpu_load"
     """A host's CPUs were not kept as busy as requested."""
+    CPUS_MOVED = "cpus_moved"
+    """The host of a virtual machine moved its CPUs: they were not equally far apart in all trials."""
     NEVER_SETTLED = "never_settled"
     """The latency of a stream reached no steady state in the window."""
     ACROSS = "across"

@@ -12,6 +12,7 @@ from statistics import median
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import loaded_hosts
+from middlemark.analysis.experiment.distance import distances
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.experiment.path import Transmitted, transmitted
 from middlemark.analysis.run import RunFindings
@@ -27,6 +28,7 @@ from middlemark.suite.yaml.quantity import plural
 
 PROCESS_SETTINGS = ("process CPUs", "process scheduling")
 """The settings that say where a process ran, as every worker reads them back from the kernel."""
+DISTANCE = "a cache line from CPU to CPU and back"
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ def path_table(comparison: Comparison, series_of: Mapping[str, Series]) -> Table
     shown = [candidate for candidate in comparison.experiments if candidate.records]
     if not shown:
         return None
-    on_cpus = {"CPU load": load_words, "CPUs kept awake by": awake_words}
+    on_cpus = {"CPU load": load_words, "CPUs kept awake by": awake_words, DISTANCE: distance_words}
     on_cpus = {heading: words for heading, words in on_cpus.items() if any(words(candidate) for candidate in shown)}
     rows = []
     for measured in shown:
@@ -250,6 +252,14 @@ def awake_words(candidate: ExperimentFindings) -> str:
     spent_s = median(facts.spinners_cpu_ns for facts in awake) / 1e9
     cost = f"; {digits(spent_s)} s of CPU time a trial" if spent_s else ""
     return " / ".join(dict.fromkeys(facts.means for facts in awake)) + cost
+
+
+def distance_words(candidate: ExperimentFindings) -> str:
+    """How far apart the CPUs were on which applications met; empty where that was not measured."""
+    return "; ".join(
+        f"{digits(apart.median_ns)} ns ({digits(apart.nearest_ns)}{ABSENT}{digits(apart.farthest_ns)})"
+        for apart in distances(candidate.records)
+    )
 
 
 def topology_table(findings: RunFindings) -> Table:

@@ -1,4 +1,4 @@
-"""Keeps CPUs busy to a degree beside the applications, or from sleeping, while a trial runs.
+"""Keeps CPUs busy to a degree beside the applications, or from sleeping, while trials run.
 
 A load is one stress-ng a CPU; what it had of the CPU's time is the degree reached. CPUs stay awake where the
 kernel's idle loop can poll, as `/dev/cpu_dma_latency` has it do: no process is added. Elsewhere one `spinner` a CPU, in
@@ -193,6 +193,31 @@ def kept_awake(cpus: Sequence[int], ledger: Ledger) -> Iterator[KeptAwake]:
             yield KeptAwake(Means.IDLE_LOOP)
         else:
             yield stack.enter_context(_spinning(cpus, ledger))
+
+
+class Wakefulness:
+    """Keeps CPUs awake from the first trial that asks for it until one that does not: `close` must follow.
+
+    Between trials, too: the host of a virtual machine moves CPUs that go to sleep, and measures of two CPUs with them.
+    """
+
+    def __init__(self, cpus: Sequence[int], ledger: Ledger) -> None:
+        self._cpus, self._ledger = cpus, ledger
+        self._stack = ExitStack()
+        self._awake: KeptAwake | None = None
+
+    def keep(self, *, is_wanted: bool) -> KeptAwake | None:
+        """How they are kept awake from now on; None where they may sleep. What has ended is begun anew."""
+        if self._awake is not None and (not is_wanted or self._awake.ended()):
+            self.close()
+        if is_wanted and self._awake is None:
+            self._awake = self._stack.enter_context(kept_awake(self._cpus, self._ledger))
+        return self._awake
+
+    def close(self) -> None:
+        """Lets them sleep."""
+        self._awake = None
+        self._stack.close()
 
 
 def _idle_loop_polls(cpus: Iterable[int]) -> bool:

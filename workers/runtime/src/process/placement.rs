@@ -73,7 +73,11 @@ fn scheduling(process: libc::pid_t) -> Option<String> {
     })
 }
 
-fn pin(cpus: &[u32]) -> io::Result<()> {
+/// Keeps the calling thread, and all that it will start, on these CPUs.
+///
+/// # Errors
+/// One of them is none on which this process may run.
+pub fn pin(cpus: &[u32]) -> io::Result<()> {
     if let Some(cpu) = cpus.iter().find(|cpu| **cpu >= libc::CPU_SETSIZE as u32) {
         let reason = format!("Linux has no CPU {cpu}: they end at {}", libc::CPU_SETSIZE - 1);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
