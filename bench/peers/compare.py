@@ -90,9 +90,6 @@ def available(pairs: Sequence[Pair]) -> tuple[list[Case], list[str]]:
         sites[Cores.TWO] = Site(Cores.TWO, cpus[-2], cpus[-1])
     else:
         reasons[f"{Cores.TWO}: this machine has one CPU"] = None
-    if Cores.TWO in sites and (missing := distance.missing()) is not None:
-        del sites[Cores.TWO]
-        reasons[f"{Cores.TWO}: {missing}"] = None
     cases = []
     for pair, cores in [(each, cores) for each in pairs for cores in each.cores]:
         if (missing := pair.peer.missing()) is not None:
@@ -122,6 +119,11 @@ def run(cases: Sequence[Case], blocks: int, seconds: float) -> tuple[Values, lis
 
 def _both(case: Case, seconds: float, *, ours_first: bool) -> tuple[Measured, Measured]:
     """Both sides while the CPUs stay where they are; measured again where they were moved meanwhile."""
+    with ledger.opened() as entries, _awake(case.site, entries):
+        return _at_one_distance(case, seconds, ours_first=ours_first)
+
+
+def _at_one_distance(case: Case, seconds: float, *, ours_first: bool) -> tuple[Measured, Measured]:
     sides = (_ours, _peers) if ours_first else (_peers, _ours)
     for _ in range(ATTEMPTS):
         distances_ns = [distance.measured_ns(case.site)]
@@ -145,7 +147,7 @@ def _ours(case: Case, seconds: float) -> Measured:
 
 
 def _peers(case: Case, seconds: float) -> Measured:
-    with ledger.opened() as entries, _awake(case.site, entries):
+    with ledger.opened() as entries:
         folder = memory_folder(entries)
         session = case.pair.peer.session(case.pair.load, case.site, seconds, folder)
         return processes.measured(session, seconds, folder, entries)
@@ -166,7 +168,7 @@ def _slot_name() -> str:
 
 @contextmanager
 def _awake(site: Site, entries: Ledger) -> Iterator[None]:
-    """As the product keeps them awake in our trials."""
+    """As the product keeps them awake in our trials; between the sides too, as hosts move CPUs that go to sleep."""
     with ExitStack() as stack:
         if site.cores is Cores.TWO:
             stack.enter_context(kept_awake(psutil.Process().cpu_affinity() or [], entries))

@@ -45,6 +45,8 @@ def measured(session: Session, seconds: float, folder: Path, entries: Ledger) ->
             wait_busy(running)
         time.sleep(session.preparing_s)
         share = _cpu_share(running, 0.8 * seconds)
+        if running[session.speaker].poll() is not None:
+            raise PeerFailedError(f"{session.commands[session.speaker].argv[0]} ended too soon: more --seconds")
         _awaited(running[session.speaker], seconds, folder)
     text = (folder / f"{session.speaker}.log").read_text(encoding="utf-8", errors="replace")
     try:

@@ -56,8 +56,6 @@ vsomeip_folder() {
   echo "$folder"
 }
 
-transfer() { cpp transfer; }
-
 vsomeip() {
   local folder
   folder=$(vsomeip_folder) || { echo "$folder"; return 1; }
@@ -87,14 +85,12 @@ check() {
 
 if [ -n "$checks" ]; then
   failed=0
-  check transfer true
   check fastdds fastdds_library
   check vsomeip vsomeip_folder
   exit $failed
 fi
 
 mkdir -p "$built/lib"
-attempt transfer transfer
 attempt ring rust ring shm
 attempt mqtt rust mqtt mqtt
 attempt iceoryx2 rust iceoryx2 iceoryx2
