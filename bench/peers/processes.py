@@ -32,7 +32,7 @@ class PeerFailedError(Exception):
 
 
 def measured(session: Session, seconds: float, folder: Path, entries: Ledger) -> Measured:
-    """What the session's speaker says, and the CPU time of all for each message."""
+    """What the session's speaker says, and the CPU time of all for each message, unless it ended meanwhile."""
     with ExitStack() as stack:
         running: list[subprocess.Popen[bytes]] = []
         for number, command in enumerate(session.commands):
@@ -45,17 +45,17 @@ def measured(session: Session, seconds: float, folder: Path, entries: Ledger) ->
             wait_busy(running)
         time.sleep(session.preparing_s)
         share = _cpu_share(running, 0.8 * seconds)
-        if running[session.speaker].poll() is not None:
-            raise PeerFailedError(f"{session.commands[session.speaker].argv[0]} ended too soon: more --seconds")
+        is_counted = running[session.speaker].poll() is None
         _awaited(running[session.speaker], seconds, folder)
     text = (folder / f"{session.speaker}.log").read_text(encoding="utf-8", errors="replace")
     try:
         values = dict(session.read(text))
     except (ValueError, IndexError, KeyError) as error:
         raise PeerFailedError(f"{session.commands[session.speaker].argv[0]} said: {text[-400:]!r}") from error
-    if not values[Metric.RATE] or not share:
+    if not values[Metric.RATE] or (is_counted and not share):
         raise PeerFailedError(f"{session.commands[session.speaker].argv[0]} sent nothing while it was watched")
-    return {Metric.UNFILLED: values[Metric.RATE]} | values | {Metric.CPU: 1e9 * share / values[Metric.RATE]}
+    spent = {Metric.CPU: 1e9 * share / values[Metric.RATE]} if is_counted else {}
+    return {Metric.UNFILLED: values[Metric.RATE]} | values | spent
 
 
 @contextmanager

@@ -67,3 +67,8 @@ def test_a_peer_that_never_announces_its_test_has_failed(
     monkeypatch.setattr(processes, "PATIENCE_S", 0.1)
     with pytest.raises(processes.PeerFailedError, match="'begin' was not said"):
         processes.measured(session("echo hello; exec sleep 60"), 1.0, tmp_path, entries)
+
+
+def test_the_cpu_time_of_a_peer_that_ends_meanwhile_is_not_told(tmp_path: Path, entries: Ledger) -> None:
+    found = processes.measured(session(f"echo begin; timeout 0.5 sh -c '{SPIN}'"), 2.0, tmp_path, entries)
+    assert found.keys() == {Metric.RATE, Metric.UNFILLED}
