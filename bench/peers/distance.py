@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from middlemark.analysis.experiment.distance import MOST_CHANGE
+from middlemark.analysis.experiment.distance import is_one_distance
 from middlemark.testbed.machine.distance import cpu_distance_ns
 from peer import Cores, Site
 
@@ -25,4 +25,4 @@ def measured_ns(site: Site) -> float | None:
 def is_one(distances_ns: Sequence[float | None]) -> bool:
     """Whether nothing was moved from the first to the last; what could not be measured says nothing."""
     known_ns = [distance_ns for distance_ns in distances_ns if distance_ns is not None]
-    return not known_ns or max(known_ns) <= MOST_CHANGE * min(known_ns)
+    return not known_ns or is_one_distance(known_ns)

@@ -1,7 +1,8 @@
 //! How far apart two CPUs are: what a cache line takes from one to the other and back.
 //!
-//! Two threads, one on each, hand it to each other for some milliseconds, without a pause between their looks. A host may move the virtual CPUs of its guests,
-//! and all that two CPUs do together then takes a different time; whether it did, the front finds by comparing.
+//! Two threads, one on each, hand it to each other for some milliseconds, without a pause between their looks. A host may
+//! move the virtual CPUs of its guests, and all that two CPUs do together then takes a different time; whether it did, the
+//! front finds by comparing.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;

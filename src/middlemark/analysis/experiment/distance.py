@@ -30,6 +30,11 @@ class Distances:
     farthest_ns: float
 
 
+def is_one_distance(distances_ns: Sequence[float]) -> bool:
+    """Whether CPUs that were so far apart, at one time and another, were not moved between."""
+    return max(distances_ns) <= MOST_CHANGE * min(distances_ns)
+
+
 def distances(records: Iterable[TrialRecord]) -> tuple[Distances, ...]:
     """Of each pair of CPUs on each machine."""
     return tuple(_over_trials(records).values())
@@ -61,8 +66,7 @@ def _caution(record: TrialRecord, usual: Mapping[_Pair, Distances]) -> Caution |
     if apart is None:
         return None
     usual_ns = usual[record.testbed, apart.cpus].median_ns
-    distances_ns = (apart.before_ns, apart.after_ns, usual_ns)
-    if max(distances_ns) <= MOST_CHANGE * min(distances_ns):
+    if is_one_distance((apart.before_ns, apart.after_ns, usual_ns)):
         return None
     first, second = apart.cpus
     text = (
