@@ -24,7 +24,7 @@ import distance
 import ours
 import outcome
 import processes
-from middlemark.testbed.machine.cpus import kept_awake
+from middlemark.testbed.machine.wakefulness import kept_awake
 from middlemark.testbed.processes import ledger
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.procfs import SHARED_MEMORY

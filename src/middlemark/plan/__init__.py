@@ -46,7 +46,7 @@ from middlemark.plan.streams import (
     Stream,
     StreamQos,
 )
-from middlemark.plan.topology.cpus import loaded_hosts, service_cpus, share_cpus
+from middlemark.plan.topology.cpus import loaded_hosts, meeting_cpus, service_cpus, share_cpus
 from middlemark.plan.trial.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.trial.outcome import (
     Caution,
@@ -113,6 +113,7 @@ __all__ = [
     "experiments_of",
     "is_selected",
     "loaded_hosts",
+    "meeting_cpus",
     "next_block",
     "observed",
     "on_both_sides",

@@ -14,7 +14,7 @@ from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.suite import Direction
 from middlemark.testbed import observers
 from middlemark.testbed.hosts import limits
-from middlemark.testbed.machine import cpus
+from middlemark.testbed.machine import wakefulness
 from middlemark.testbed.machine.readiness import Fact
 from middlemark.testbed.network import shaping
 from middlemark.testbed.network.shaping import Backend
@@ -27,7 +27,7 @@ _PATIENCE_S = 10
 def facts() -> list[Fact]:
     """What `doctor` says of a test-bed's needs."""
     hosts_and_links = [_namespaces(), _offloads(), _backend(), _relay()]
-    of_processes = [limits.limits_fact(), limits.gathering_fact(), cpus.awake_fact()]
+    of_processes = [limits.limits_fact(), limits.gathering_fact(), wakefulness.awake_fact()]
     return [*hosts_and_links, _resources(), _capture(), _kernel_path(), *of_processes]
 
 

@@ -6,37 +6,19 @@ from contextlib import AbstractContextManager
 import pytest
 
 from middlemark.campaign.trial import environment
-from middlemark.campaign.trial.environment import meeting_cpus
 from middlemark.results.record import CpuDistance, TrialRecord
-from middlemark.testbed.machine import cpus
-from middlemark.testbed.machine.cpus import KeptAwake
+from middlemark.testbed.machine import wakefulness
+from middlemark.testbed.machine.wakefulness import KeptAwake
 from middlemark.testbed.processes.ledger import Ledger
-from staged import planned, suite_text
+from staged import suite_text
 
 Campaign = Callable[..., list[TrialRecord]]
-
-
-@pytest.mark.parametrize(
-    ("conditions", "available", "expected"),
-    [
-        ("{cpus: spread}", (2, 3, 5), (2, 3)),
-        ("{cpus: same_core}", (2, 3), None),
-        ("{cpus: any}", (4, 6, 7), (4, 6)),
-        ("{cpus: any}", (4,), None),
-    ],
-)
-def test_the_first_cpus_on_which_applications_meet_are_looked_at(
-    conditions: str, available: tuple[int, ...], expected: tuple[int, int] | None
-) -> None:
-    experiment = planned(f"workloads: ping_pong\nconditions: {conditions}").experiment
-    assert meeting_cpus(experiment, available) == expected
 
 
 def test_a_trial_has_the_distance_before_it_and_after_it(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     told_ns = iter([77.0, 330.0])
     monkeypatch.setattr(environment, "cpu_distance_ns", lambda *_: next(told_ns))
     monkeypatch.setattr(environment, "meeting_cpus", lambda *_: (0, 1))
-    monkeypatch.setattr("middlemark.campaign.trial.record.meeting_cpus", lambda *_: (0, 1))
     (record,) = campaign(suite_text())
     assert record.cpu_distance == CpuDistance(cpus=(0, 1), before_ns=77, after_ns=330)
 
@@ -48,13 +30,13 @@ def test_a_trial_whose_distance_is_not_known_has_none(campaign: Campaign, monkey
 
 
 def test_cpus_are_kept_awake_between_trials_too(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, kept_awake = [], cpus.kept_awake
+    begun, kept_awake = [], wakefulness.kept_awake
 
     def noted(awake: Sequence[int], ledger: Ledger) -> AbstractContextManager[KeptAwake]:
         begun.append(awake)
         return kept_awake(awake, ledger)
 
-    monkeypatch.setattr(cpus, "kept_awake", noted)
+    monkeypatch.setattr(wakefulness, "kept_awake", noted)
     records = campaign(suite_text(more="conditions: {keep_awake: true}").replace("trials: 1", "trials: 3"))
     assert [record.kept_awake is not None for record in records] == [True] * 3
     assert len(begun) == 1

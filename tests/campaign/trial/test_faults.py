@@ -10,7 +10,7 @@ from middlemark.campaign.trial import link_check
 from middlemark.plan import NotApplicable, Valid
 from middlemark.results.record import TrialRecord
 from middlemark.suite import Action
-from middlemark.testbed.machine import cpus
+from middlemark.testbed.machine import cpu_load
 from staged import marked_processes, suite_text
 
 Campaign = Callable[..., list[TrialRecord]]
@@ -95,7 +95,7 @@ def test_a_timeline_with_a_service_that_the_trial_lacks_is_not_applicable(campai
     assert record.outcome == NotApplicable(capability="faults", reason="this trial has no broker_0")
 
 
-@pytest.mark.skipif(shutil.which(cpus.PROGRAM) is None, reason="stress-ng is not installed")
+@pytest.mark.skipif(shutil.which(cpu_load.PROGRAM) is None, reason="stress-ng is not installed")
 def test_the_load_reached_on_each_cpu_is_stored(campaign: Campaign) -> None:
     (record,) = campaign(suite_text(more="conditions: {cpu_load: {level: 40 %, hosts: subscribers}}"))
     (load,) = record.cpu_load.values()
@@ -107,13 +107,13 @@ def test_the_load_reached_on_each_cpu_is_stored(campaign: Campaign) -> None:
     )
 
 
-@pytest.mark.skipif(shutil.which(cpus.PROGRAM) is None, reason="stress-ng is not installed")
+@pytest.mark.skipif(shutil.which(cpu_load.PROGRAM) is None, reason="stress-ng is not installed")
 def test_links_are_measured_without_the_load(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe that waits for a CPU would find a slower link than messages have."""
     beside: dict[str, list[bool]] = {}
 
     async def probed(_: object, when: str) -> tuple[()]:
-        beside.setdefault(when, []).append(any(cpus.PROGRAM in words for words in commands_of_children()))
+        beside.setdefault(when, []).append(any(cpu_load.PROGRAM in words for words in commands_of_children()))
         return ()
 
     monkeypatch.setattr(link_check, "probed_links", probed)

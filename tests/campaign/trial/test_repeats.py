@@ -17,9 +17,9 @@ from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Trial,
 from middlemark.results.progress import Event, StepReached
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
-from middlemark.testbed.machine import cpus
-from middlemark.testbed.machine.cpus import has_ended
+from middlemark.testbed.machine import cpu_load, wakefulness
 from middlemark.testbed.processes import cgroup, ledger
+from middlemark.testbed.processes.procfs import has_ended
 from staged import placed, suite_text
 
 STOLEN = Invalid(reasons=(InvalidReason(kind=InvalidKind.STEAL, text="the hypervisor took half"),))
@@ -108,7 +108,7 @@ def ledger_files() -> list[Path]:
 @pytest.fixture
 def spinners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """CPUs are kept awake by processes, which are in no control group."""
-    monkeypatch.setattr(cpus, "CPU_DMA_LATENCY", tmp_path / "no such" / "device")
+    monkeypatch.setattr(wakefulness, "CPU_DMA_LATENCY", tmp_path / "no such" / "device")
     monkeypatch.setattr(cgroup, "hierarchies", dict)
 
 
@@ -129,7 +129,7 @@ def test_a_trial_whose_condition_ended_early_does_not_count(campaign: Callable[.
     assert record.outcome.reasons[0].text.endswith("awake, ended before the trial did")
 
 
-@pytest.mark.skipif(shutil.which(cpus.PROGRAM) is None, reason="stress-ng is not installed")
+@pytest.mark.skipif(shutil.which(cpu_load.PROGRAM) is None, reason="stress-ng is not installed")
 def test_a_trial_whose_cpu_load_ended_early_does_not_count(campaign: Callable[..., list[TrialRecord]]) -> None:
     killer = Killer("busy")
     suite = suite_text(more="conditions: [{cpu_load: 40 %}]\ndisturbance: {steal: 100 %, repeats: 0}")

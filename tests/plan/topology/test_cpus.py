@@ -2,7 +2,7 @@
 
 import pytest
 
-from middlemark.plan import Experiment, expand, loaded_hosts, service_cpus, share_cpus
+from middlemark.plan import Experiment, expand, loaded_hosts, meeting_cpus, service_cpus, share_cpus
 from middlemark.suite import parse_suite
 
 
@@ -104,3 +104,18 @@ def test_without_the_condition_no_host_is_loaded() -> None:
     text = "suite: mine\nmiddlewares: udp\nworkloads: imu\ntopologies: D1-1\n"
     [experiment] = expand(parse_suite(text, file="mine.yaml"), available=["udp"])
     assert loaded_hosts(experiment) == ()
+
+
+@pytest.mark.parametrize(
+    ("cpus", "available", "expected"),
+    [
+        ("spread", (2, 3, 5), (2, 3)),
+        ("same_core", (2, 3), None),
+        ("any", (4, 6, 7), (4, 6)),
+        ("any", (4,), None),
+    ],
+)
+def test_applications_meet_on_the_first_two_cpus_that_they_may_use(
+    cpus: str, available: tuple[int, ...], expected: tuple[int, int] | None
+) -> None:
+    assert meeting_cpus(planned(cpus, "C1-1"), available) == expected

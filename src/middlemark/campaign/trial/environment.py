@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.errors import EnvironmentUnusable
-from middlemark.plan import CaptureBounds, Experiment, PlannedFault, Side, Trial, loaded_hosts
-from middlemark.plan.topology.cpus import share_cpus
+from middlemark.plan import CaptureBounds, Experiment, PlannedFault, Side, Trial, loaded_hosts, meeting_cpus
 from middlemark.plan.topology.network import Link
 from middlemark.results.files import CHUNK_BYTES, writing
 from middlemark.results.record import ClockAgreement
@@ -29,9 +28,10 @@ from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.hosts.ssh import SshHost
-from middlemark.testbed.machine import cpus
-from middlemark.testbed.machine.cpus import CpuLoad, KeptAwake, Wakefulness
+from middlemark.testbed.machine import cpu_load
+from middlemark.testbed.machine.cpu_load import CpuLoad
 from middlemark.testbed.machine.distance import cpu_distance_ns
+from middlemark.testbed.machine.wakefulness import KeptAwake, Wakefulness
 from middlemark.testbed.processes import slot as slots
 from middlemark.testbed.processes.child import executable
 from middlemark.testbed.processes.ledger import Ledger, state_folder
@@ -83,6 +83,8 @@ class TrialEnvironment:
     cpus: tuple[int, ...]
     """The CPUs that may be given to applications."""
     testbed: Testbed
+    meeting_cpus: tuple[int, int] | None = None
+    """The CPUs whose distance is measured; None where all applications are on one."""
     loaded: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """By host that has a CPU load while the trial's processes live, the CPUs that are kept busy."""
     kept_awake: KeptAwake | None = None
@@ -128,7 +130,17 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         clocks = _clock_offsets(testbed, ledger)
         loaded = {name: experiment.host(name).cpus or resources.cpus for name in loaded_hosts(experiment)}
         yield TrialEnvironment(
-            workers, slot, hosts, folder, resources.cpus, testbed, loaded, kept_awake, clocks, experiment.capture
+            workers,
+            slot,
+            hosts,
+            folder,
+            resources.cpus,
+            testbed,
+            meeting_cpus(experiment, resources.cpus),
+            loaded,
+            kept_awake,
+            clocks,
+            experiment.capture,
         )
 
 
@@ -165,24 +177,14 @@ def under_load(environment: TrialEnvironment, experiment: Experiment, ledger: Le
     with ExitStack() as stack:
         hosts, share = environment.testbed.hosts, percent(load.level)
         yield {
-            name: stack.enter_context(cpus.loaded(hosts[name], chosen, share, ledger))
+            name: stack.enter_context(cpu_load.loaded(hosts[name], chosen, share, ledger))
             for name, chosen in environment.loaded.items()
         }
 
 
-def meeting_cpus(experiment: Experiment, available: tuple[int, ...]) -> tuple[int, int] | None:
-    """The first two CPUs of this machine on which applications meet; None where all of them are on one."""
-    shares = share_cpus(experiment, available)
-    kinds = {host.name: host.kind for host in experiment.hosts}
-    here = [application.name for application in experiment.applications if kinds[application.host] is not HostKind.SSH]
-    owned = [shares[name] or available for name in here]
-    in_order = tuple(dict.fromkeys([*(cpus[0] for cpus in owned), *(cpu for cpus in owned for cpu in cpus)]))
-    return (in_order[0], in_order[1]) if len(in_order) > 1 else None
-
-
-async def distance_ns(environment: TrialEnvironment, experiment: Experiment) -> float | None:
-    """How far apart these CPUs are now; the host of a virtual machine may move them."""
-    cpus = meeting_cpus(experiment, environment.cpus)
+async def distance_ns(environment: TrialEnvironment) -> float | None:
+    """How far apart the CPUs on which applications meet are now; the host of a virtual machine may move them."""
+    cpus = environment.meeting_cpus
     return None if cpus is None else await asyncio.to_thread(cpu_distance_ns, *cpus)
 
 

@@ -24,7 +24,7 @@ from middlemark.plan import NoCommunication, Trial
 from middlemark.results.record import ClockAgreement, KeptAwakeFacts, LinkMeasured, LoadReached, Window
 from middlemark.suite import Action
 from middlemark.suite.yaml.quantity import plural
-from middlemark.testbed.machine.cpus import CpuLoad, Reading
+from middlemark.testbed.machine.cpu_load import CpuLoad, Reading
 from middlemark.worker import contract
 
 _MS, _S = 1_000_000, 1_000_000_000
@@ -67,7 +67,6 @@ class Lifecycle:
         self.processes = processes
         self.specs = processes.specs
         self.events = processes.events
-        self.cpus = environment.cpus
         self.loads: Mapping[str, CpuLoad] = {}
         """By loaded host, while its processes live."""
         self.loads_reached: dict[str, LoadReached] = {}

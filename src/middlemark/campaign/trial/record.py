@@ -14,7 +14,6 @@ from pydantic import BaseModel, ValidationError
 
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.campaign.trial import validity
-from middlemark.campaign.trial.environment import meeting_cpus
 from middlemark.campaign.trial.events import path_of
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, Outcome, Valid
@@ -65,7 +64,7 @@ def judged_record(lifecycle: Lifecycle, received: Frame, bounds: Disturbance, at
     record = ended_record(lifecycle, Valid(), attempt)
     if isinstance(record.outcome, Failed):
         return record
-    cpus = max(len(lifecycle.cpus), 1)
+    cpus = max(len(lifecycle.environment.cpus), 1)
     reasons = [*validity.reasons(record, received, bounds, cpus), *leftovers(lifecycle), *ended_conditions(lifecycle)]
     return record.model_copy(update={"outcome": Invalid(reasons=tuple(reasons))}) if reasons else record
 
@@ -182,7 +181,7 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
 
 
 def _cpu_distance(lifecycle: Lifecycle) -> CpuDistance | None:
-    cpus = meeting_cpus(lifecycle.trial.experiment, lifecycle.cpus)
+    cpus = lifecycle.environment.meeting_cpus
     before_ns, after_ns = lifecycle.cpu_distances_ns
     if cpus is None or before_ns is None or after_ns is None:
         return None

@@ -129,13 +129,13 @@ async def _execute(lifecycle: Lifecycle, ledger: Ledger, folder: TrialFolder, re
         reached("probing links", None)
         lifecycle.links = await link_check.probed_links(environment, "before")
         link_check.check_alive(lifecycle.links)
-        before_ns = await distance_ns(environment, experiment)
+        before_ns = await distance_ns(environment)
         with ExitStack() as stack:
             with _not_applicable_where_lacking():
                 lifecycle.loads = stack.enter_context(under_load(environment, experiment, ledger))
             await lifecycle.live(reached)
             await lifecycle.processes.end()
-        lifecycle.cpu_distances_ns = before_ns, await distance_ns(environment, experiment)
+        lifecycle.cpu_distances_ns = before_ns, await distance_ns(environment)
         link_check.mend(environment, experiment.timeline)
         lifecycle.links += await link_check.probed_links(environment, "after")
     finally:

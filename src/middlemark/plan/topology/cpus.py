@@ -1,4 +1,4 @@
-"""Which CPUs each application and service of an experiment may use, and which hosts are loaded beside them.
+"""Which CPUs each application and service of an experiment may use, where they meet, and which hosts are loaded beside.
 
 It pins and loads nothing: the worker's runtime and `testbed.machine` do. `suite.conditions` has the rules, `topology`
 the hosts.
@@ -40,6 +40,16 @@ def service_cpus(experiment: Experiment, host: str, shares: Mapping[str, tuple[i
     if not beside:
         return host_cpus
     return tuple(sorted({cpu for cpus in beside for cpu in cpus})) if all(beside) else ()
+
+
+def meeting_cpus(experiment: Experiment, available: Sequence[int]) -> tuple[int, int] | None:
+    """The first two CPUs of this machine on which applications meet; None where all of them are on one."""
+    shares = share_cpus(experiment, available)
+    kinds = {host.name: host.kind for host in experiment.hosts}
+    here = [application.name for application in experiment.applications if kinds[application.host] is not HostKind.SSH]
+    owned = [shares[name] or tuple(available) for name in here]
+    in_order = tuple(dict.fromkeys([*(cpus[0] for cpus in owned), *(cpu for cpus in owned for cpu in cpus)]))
+    return (in_order[0], in_order[1]) if len(in_order) > 1 else None
 
 
 def loaded_hosts(experiment: Experiment) -> tuple[str, ...]:

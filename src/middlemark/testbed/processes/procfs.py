@@ -50,6 +50,24 @@ def is_alive(process: Identity) -> bool:
     return identity(process.pid) == process
 
 
+def spent_ns(members: Iterable[psutil.Process]) -> int:
+    """The CPU time of these processes so far; nothing of those that are gone."""
+    spent_s = 0.0
+    for member in members:
+        with suppress(psutil.NoSuchProcess):
+            times = member.cpu_times()
+            spent_s += times.user + times.system
+    return int(spent_s * 1e9)
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """Whether it runs no more, waited for or not."""
+    try:
+        return process.status() in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
+    except psutil.NoSuchProcess:
+        return True
+
+
 def marked(marks: Iterable[str]) -> dict[str, list[Identity]]:
     """The living processes that have one of the marks in their environment, by mark."""
     wanted = {f"{MARK_VARIABLE}={mark}".encode(): mark for mark in marks}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.testbed.machine import cpus
-from middlemark.testbed.machine.cpus import Means, Wakefulness
+from middlemark.testbed.machine import wakefulness
+from middlemark.testbed.machine.wakefulness import Means, Wakefulness
 from middlemark.testbed.processes import ledger, procfs
 
 pytestmark = pytest.mark.timed
@@ -22,15 +22,15 @@ def machine(monkeypatch: pytest.MonkeyPatch, folder: Path, state: str) -> Path:
     (folder / "state0").write_text(f"{state}\n")
     latency = folder / "latency"
     latency.touch()
-    monkeypatch.setattr(cpus, "SHALLOWEST_STATE", str(folder / "state0"))
-    monkeypatch.setattr(cpus, "CPU_DMA_LATENCY", latency)
+    monkeypatch.setattr(wakefulness, "SHALLOWEST_STATE", str(folder / "state0"))
+    monkeypatch.setattr(wakefulness, "CPU_DMA_LATENCY", latency)
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     return latency
 
 
 def test_where_the_idle_loop_can_poll_no_process_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     latency = machine(monkeypatch, tmp_path, "POLL")
-    with ledger.opened() as entries, cpus.kept_awake([0], entries) as kept:
+    with ledger.opened() as entries, wakefulness.kept_awake([0], entries) as kept:
         assert (kept.means, ledger.read(entries.path)) == (Means.IDLE_LOOP, [])
         assert latency.read_bytes() == bytes(4)
         open_files = [os.path.realpath(file) for file in Path("/proc/self/fd").iterdir()]
@@ -42,7 +42,7 @@ def test_where_the_idle_loop_can_not_poll_spinners_keep_cpus_awake(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     latency = machine(monkeypatch, tmp_path, state)
-    with ledger.opened() as entries, cpus.kept_awake([min(os.sched_getaffinity(0))], entries) as kept:
+    with ledger.opened() as entries, wakefulness.kept_awake([min(os.sched_getaffinity(0))], entries) as kept:
         assert kept.means in {Means.IDLE_SPINNERS, Means.LIGHT_SPINNERS}
         _wait_until(lambda: kept.spent_ns() > 0)
     assert latency.read_bytes() == b""
@@ -50,15 +50,15 @@ def test_where_the_idle_loop_can_not_poll_spinners_keep_cpus_awake(
 
 def test_who_may_not_demand_a_latency_gets_spinners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, tmp_path, "POLL")
-    monkeypatch.setattr(cpus, "CPU_DMA_LATENCY", tmp_path / "no such" / "device")
-    with ledger.opened() as entries, cpus.kept_awake([min(os.sched_getaffinity(0))], entries) as kept:
+    monkeypatch.setattr(wakefulness, "CPU_DMA_LATENCY", tmp_path / "no such" / "device")
+    with ledger.opened() as entries, wakefulness.kept_awake([min(os.sched_getaffinity(0))], entries) as kept:
         assert kept.means is not Means.IDLE_LOOP
 
 
 def test_a_spinner_that_was_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, tmp_path, "C1")
     cpu = min(os.sched_getaffinity(0))
-    with ledger.opened() as entries, cpus.kept_awake([cpu], entries) as kept:
+    with ledger.opened() as entries, wakefulness.kept_awake([cpu], entries) as kept:
         assert kept.ended() == []
         kept.spinners[cpu].kill()
         _wait_until(lambda: kept.ended() == [f"the process that kept CPU {cpu} awake"])
@@ -89,7 +89,7 @@ def test_without_a_polling_idle_loop_each_cpu_has_a_spinner_of_the_idle_class(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     kept = sorted(os.sched_getaffinity(0))
     with ledger.opened() as entries:
-        with cpus._spinning(kept, entries):
+        with wakefulness._spinning(kept, entries):
             spinners = [entry.process for entry in ledger.read(entries.path)]
             pids = [spinner.pid for spinner in spinners if spinner]
             _wait_until(lambda: all(os.sched_getscheduler(pid) == os.SCHED_IDLE for pid in pids))
@@ -104,7 +104,7 @@ def test_spinners_take_next_to_nothing_from_a_process_of_another_session(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     cpu = min(os.sched_getaffinity(0))
     program = f"import os; os.sched_setaffinity(0, {{{cpu}}}); print(flush=True)\nwhile True: pass"
-    with ledger.opened() as entries, cpus._spinning([cpu], entries):
+    with ledger.opened() as entries, wakefulness._spinning([cpu], entries):
         (spinner,) = (entry.process.pid for entry in ledger.read(entries.path) if entry.process)
         _wait_until(lambda: os.sched_getscheduler(spinner) == os.SCHED_IDLE)
         command = [sys.executable, "-c", program]
