@@ -72,6 +72,8 @@ class Command:
     argv: tuple[str, ...]
     cpus: tuple[int, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
+    ends_with_input: bool = False
+    """Whether it removes what it made and ends, once its standard input does; others end with a signal."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def measured(session: Session, seconds: float, folder: Path, entries: Ledger) ->
 
 @contextmanager
 def peer_process(command: Command, log: Path, entries: Ledger) -> Iterator[subprocess.Popen[bytes]]:
-    """The process; its end is the closing of its standard input, else a signal."""
+    """The process, which is ended with the context."""
     cpus = ",".join(map(str, command.cpus))
     with log.open("wb") as output, log.with_suffix(".errors").open("wb") as errors:
         process, mark = start(
@@ -74,18 +74,18 @@ def peer_process(command: Command, log: Path, entries: Ledger) -> Iterator[subpr
     try:
         yield process
     finally:
-        _end(process)
+        _end(process, ENDING_S if command.ends_with_input else 0)
         entries.remove(mark)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Those that read their standard input end with it, the others at the signal."""
+def _end(process: subprocess.Popen[bytes], alone_s: float) -> None:
+    """By itself within this time after its standard input was closed, else by a signal."""
     members = _members(process)
     assert process.stdin
     with suppress(BrokenPipeError):
         process.stdin.close()
     with suppress(subprocess.TimeoutExpired):
-        process.wait(0.2)
+        process.wait(alone_s)
     for send in (psutil.Process.terminate, psutil.Process.kill):
         for member in members:
             with suppress(psutil.NoSuchProcess):

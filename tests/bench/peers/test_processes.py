@@ -72,3 +72,13 @@ def test_a_peer_that_never_announces_its_test_has_failed(
 def test_the_cpu_time_of_a_peer_that_ends_meanwhile_is_not_told(tmp_path: Path, entries: Ledger) -> None:
     found = processes.measured(session(f"echo begin; timeout 0.5 sh -c '{SPIN}'"), 2.0, tmp_path, entries)
     assert found.keys() == {Metric.RATE, Metric.UNFILLED}
+
+
+def test_a_peer_that_ends_with_its_input_has_the_time_to_remove_what_it_made(tmp_path: Path, entries: Ledger) -> None:
+    left = tmp_path / "left"
+    script = f"touch {left}; echo begin; read _; sleep 0.5; rm {left}"
+    command = Command(("sh", "-c", script), (0,), ends_with_input=True)
+    with processes.peer_process(command, tmp_path / "0.log", entries):
+        processes.wait_announced("begin", tmp_path / "0.log")
+        assert left.exists()
+    assert not left.exists()
