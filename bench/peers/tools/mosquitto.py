@@ -13,10 +13,13 @@ from peer import WARM_UP_S, Command, Load, Measured, Metric, Peer, Session, Site
 from tools.references import BROKER_PORT, broker, broker_missing
 from tools.socket_tools import missing
 
+FLOOD = "middlemark_bench_peers_flood"
+"""As long as the topic of a trial, as the broker reads each letter."""
+
 
 def _session(load: Load, site: Site, seconds: float, folder: Path) -> Session:
     lasting = f"{seconds + 3:.0f}"
-    common = f"-h 127.0.0.1 -p {BROKER_PORT} -q 0 -t flood"
+    common = f"-h 127.0.0.1 -p {BROKER_PORT} -q 0 -t {FLOOD}"
     line = "x" * load.size_bytes
     subscriber = ("mosquitto_sub", *common.split(), "-F", "%U", "-W", lasting)
     publisher = ("sh", "-c", f"yes {line} | exec mosquitto_pub {common} -l")

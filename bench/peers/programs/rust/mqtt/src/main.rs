@@ -1,7 +1,7 @@
 //! MQTT with rumqttc, the client of our worker, in the fewest lines: ask, answer, flood and count through a broker.
 //!
 //! It follows the usual load tools: the connection's own thread hands messages over, answers are sent from it, the client
-//! publishes at level 0, and Nagle's algorithm is off.
+//! publishes at level 0, and Nagle's algorithm is off. Topics are as long as a trial's, as the broker reads each letter.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,6 +12,9 @@ use rumqttc::{Client, Connection, Event, MqttOptions, NetworkOptions, Packet, Qo
 
 const BROKER_PORT: u16 = 21884;
 const QUEUE_MESSAGES: usize = 10;
+const QUESTIONS: &str = "middlemark_bench_peers__ping";
+const ANSWERS: &str = "middlemark_bench_peers__pong";
+const FLOOD: &str = "middlemark_bench_peers_flood";
 
 fn main() {
     let task = Task::told();
@@ -24,9 +27,9 @@ fn main() {
     connection.eventloop.set_network_options(network);
     let payload = vec![1; task.size_bytes];
     let topic = match task.role {
-        Role::Ping => "pong",
-        Role::Pong => "ping",
-        Role::Count => "flood",
+        Role::Ping => ANSWERS,
+        Role::Pong => QUESTIONS,
+        Role::Count => FLOOD,
         Role::Flood => "none",
     };
     client.subscribe(topic, QoS::AtMostOnce).expect("a place in the queue");
@@ -40,18 +43,18 @@ fn main() {
             receive(connection, move |_| {
                 let _ = answer.send(());
             });
-            task.ask(|| send("ping"), |patience| answers.recv_timeout(patience).is_ok());
+            task.ask(|| send(QUESTIONS), |patience| answers.recv_timeout(patience).is_ok());
         }
         Role::Pong => {
             let answering = client.clone();
             receive(connection, move |question| {
-                let _ = answering.try_publish("pong", QoS::AtMostOnce, false, question);
+                let _ = answering.try_publish(ANSWERS, QoS::AtMostOnce, false, question);
             });
             task.rest();
         }
         Role::Flood => {
             receive(connection, |_| ());
-            task.flood(|| send("flood"));
+            task.flood(|| send(FLOOD));
         }
         Role::Count => {
             let counted = Arc::new(AtomicU64::new(0));
