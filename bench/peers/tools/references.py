@@ -43,7 +43,9 @@ def reference(name: str, *, served: Service | None = None, is_written: bool = Fa
         passive, active = ("pong", "ping") if is_ping_pong else ("count", "flood")
         services = (served(site, folder),) if served else ()
         ends = tuple(
-            Command((str(program), role, *_told(load, seconds), *words), (cpu,), _environment(folder), True)
+            Command(
+                (str(program), role, *_told(load, seconds), *words), (cpu,), _environment(folder), ends_with_input=True
+            )
             for role, cpu in ((passive, site.receiver), (active, site.sender))
         )
         speaker = len(services) + (1 if is_ping_pong else 0)
