@@ -130,17 +130,17 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         clocks = _clock_offsets(testbed, ledger)
         loaded = {name: experiment.host(name).cpus or resources.cpus for name in loaded_hosts(experiment)}
         yield TrialEnvironment(
-            workers,
-            slot,
-            hosts,
-            folder,
-            resources.cpus,
-            testbed,
-            meeting_cpus(experiment, resources.cpus),
-            loaded,
-            kept_awake,
-            clocks,
-            experiment.capture,
+            workers=workers,
+            slot=slot,
+            hosts=hosts,
+            folder=folder,
+            cpus=resources.cpus,
+            testbed=testbed,
+            meeting_cpus=meeting_cpus(experiment, resources.cpus),
+            loaded=loaded,
+            kept_awake=kept_awake,
+            clocks=clocks,
+            capture=experiment.capture,
         )
 
 

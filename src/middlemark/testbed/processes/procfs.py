@@ -1,4 +1,4 @@
-"""Which processes live, as `/proc` tells it, and how marked ones are ended.
+"""Which processes live and what CPU time they spent, as `/proc` tells it, and how marked ones are ended.
 
 A process is known by its pid together with its start time and the boot, so that a pid used again is never hit, or by a
 mark in its environment that its children inherit. Nothing here goes by a process's name.
