@@ -81,7 +81,7 @@ def counted(text: str) -> Measured:
 def broker(site: Site, folder: Path) -> Command:
     """Mosquitto as our worker starts it, for anybody on loopback, on the CPUs of both ends."""
     configuration = folder / "mosquitto.conf"
-    # As shipped it drops what is beyond 1000 messages for a subscriber; ours drops none where publishers block.
+    # No limit of waiting messages, as in ours where publishers block; as shipped it is 1000.
     told = f"listener {BROKER_PORT} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\nmax_queued_messages 0\n"
     configuration.write_text(told, encoding="utf-8")
     return Command((_broker() or "mosquitto", "-c", str(configuration)), tuple(site.cpus))
