@@ -50,7 +50,7 @@ def suite_of(pair: Pair, site: Site, seconds: float) -> dict[str, object]:
     most = {"messages": SAMPLES} if pair.waits else {}
     qos = reliability | keeping | waiting | dict(pair.qos)
     workload = {"workload": load.pattern.value, "size": f"{load.size_bytes} B", "qos": qos} | most
-    cpus = {"publishers": [site.sender], "subscribers": [site.receiver]}
+    cpus = {"publishers": [site.sender], "subscribers": [site.receiver], "services": [site.service]}
     return {
         "suite": NAME,
         "summary": "one experiment, beside a peer",

@@ -60,9 +60,9 @@ class Site:
     sender: int
 
     @property
-    def cpus(self) -> list[int]:
-        """Each once."""
-        return sorted({self.receiver, self.sender})
+    def service(self) -> int:
+        """The CPU of a broker or routing manager: left to the scheduler it wanders, and the cost of a message too."""
+        return self.receiver
 
 
 @dataclass(frozen=True)

@@ -79,12 +79,12 @@ def counted(text: str) -> Measured:
 
 
 def broker(site: Site, folder: Path) -> Command:
-    """Mosquitto as our worker starts it, for anybody on loopback, on the CPUs of both ends."""
+    """Mosquitto as our worker starts it, for anybody on loopback."""
     configuration = folder / "mosquitto.conf"
     # No limit of waiting messages, as in ours where publishers block; as shipped it is 1000.
     told = f"listener {BROKER_PORT} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\nmax_queued_messages 0\n"
     configuration.write_text(told, encoding="utf-8")
-    return Command((_broker() or "mosquitto", "-c", str(configuration)), tuple(site.cpus))
+    return Command((_broker() or "mosquitto", "-c", str(configuration)), (site.service,))
 
 
 def broker_missing() -> str | None:
@@ -99,6 +99,4 @@ def _broker() -> str | None:
 def routing_manager(site: Site, folder: Path) -> Command:
     """A process of vSomeIP's that lets the two ends find each other."""
     program = str(BUILT / "vsomeip")
-    return Command(
-        (program, "serve", "0", "0", "library_thread", "best_effort"), tuple(site.cpus), _environment(folder)
-    )
+    return Command((program, "serve", "0", "0", "library_thread", "best_effort"), (site.service,), _environment(folder))

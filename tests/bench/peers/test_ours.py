@@ -68,3 +68,12 @@ def test_a_quantile_without_a_value_is_no_measurement() -> None:
     values = {"achieved_rate_hz": 9.0, "round_trip_p50_ns": 4000.0, "round_trip_p99_ns": None}
     with pytest.raises(ours.OursFailedError, match="no round_trip_p99_ns"):
         ours.metrics(pair_of(pattern), stored(pattern, **values))
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.middleware == "mqtt"], ids=lambda pair: pair.name)
+def test_a_broker_runs_on_the_receivers_cpu_at_both_sides(pair: Pair, tmp_path: Path) -> None:
+    broker = pair.peer.session(pair.load, SITE, 2.0, tmp_path).commands[0]
+    assert (broker.argv[0].endswith("mosquitto"), broker.cpus) == (True, (SITE.receiver,))
+    conditions = ours.suite_of(pair, SITE, 2.0)["conditions"]
+    assert isinstance(conditions, dict)
+    assert conditions["cpus"]["services"] == [SITE.receiver]
