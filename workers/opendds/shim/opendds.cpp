@@ -75,6 +75,7 @@ void open_writer (mm_session *session, const char *topic, const mm_policies &req
   qos.durability_service.history_depth = requested.depth > 0 ? requested.depth : requested.max_samples;
   DDS::Topic_var of = session->topic (topic);
   DDS::DataWriterListener_var listener = new mm::Match (match);
+  writer->publisher = session->publisher;
   writer->entity =
     session->publisher->create_datawriter (of.in (), qos, listener.in (), DDS::PUBLICATION_MATCHED_STATUS);
   mm::check (writer->entity, "writer");
@@ -176,7 +177,17 @@ int32_t mm_writer_qos (mm_writer *writer, mm_policies *found)
   }
 }
 
-void mm_writer_free (mm_writer *writer) { delete writer; }
+int32_t mm_writer_close (mm_writer *writer)
+{
+  int32_t code;
+  try {
+    code = writer->close ();
+  } catch (...) {
+    code = mm::caught (0);
+  }
+  delete writer; // what the library still has of it is deleted with the session
+  return code;
+}
 
 int32_t mm_reader_open (mm_session *session, const char *topic, const mm_policies *requested, int32_t delivery,
                         mm_on_message on_message, void *context, mm_reader **opened, mm_reason *reason)

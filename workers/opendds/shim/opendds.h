@@ -17,12 +17,12 @@ int32_t mm_open (int32_t domain, const char *configuration_file, mm_session **se
 /* Deletes the participant with all that it contains, and joins the library's threads. */
 int32_t mm_close (mm_session *session);
 
-/* A writer is deleted with its session, its handle by mm_writer_free. */
 int32_t mm_writer_open (mm_session *session, const char *topic, const mm_policies *qos, const mm_match *match, mm_writer **writer,
                         mm_reason *reason);
 int32_t mm_write (mm_writer *writer, const uint8_t *bytes, uint32_t size);
 int32_t mm_writer_qos (mm_writer *writer, mm_policies *qos);
-void mm_writer_free (mm_writer *writer);
+/* Deletes the writer, which waits until its messages are acknowledged or DCPSPendingTimeout is over; from any thread. */
+int32_t mm_writer_close (mm_writer *writer);
 
 /* With the library's thread messages are taken there; else the caller takes them, after mm_wait or whenever it likes. */
 int32_t mm_reader_open (mm_session *session, const char *topic, const mm_policies *qos, int32_t delivery,

@@ -34,8 +34,12 @@ private:
 } // namespace mm
 
 struct mm_writer {
+  DDS::Publisher_var publisher;
   DDS::DataWriter_var entity;
   middlemark::MessageDataWriter_var writer;
+
+  /// Deletes the library's writer, if there is one.
+  int32_t close () { return entity.in () ? -publisher->delete_datawriter (entity.in ()) : 0; }
 };
 
 #endif

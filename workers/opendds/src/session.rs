@@ -15,7 +15,7 @@ use middlemark_runtime::{Channel, Context, Matched, MiddlewareError, Publisher, 
 use crate::configuration;
 use crate::reader;
 use crate::shim::{self, ShimSession, UNLIMITED};
-use crate::writer::Writer;
+use crate::writer::{self, Writer};
 
 pub(crate) struct Participant {
     handle: *mut ShimSession,
@@ -98,7 +98,7 @@ impl Session for Participant {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
         let matching = self.matches.keep(matched);
-        // SAFETY: the session frees its writers when it is closed, and its matches after that.
+        // SAFETY: the session closes its writers before itself, and its matches after that.
         let writer = unsafe { Writer::open(self.handle, &topic, &policies, matching)? };
         self.writers.push((channel.topic.clone(), writer));
         Ok(Publisher::Copying(Box::new(writer.publisher(channel.qos.congestion))))
@@ -124,11 +124,10 @@ impl Session for Participant {
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
-        let ended: Vec<_> = self.readers.into_iter().map(|(_, reader)| reader.close()).collect();
-        for (_, writer) in self.writers {
-            // SAFETY: publishers are dropped before their session is closed.
-            unsafe { writer.free() };
-        }
+        let mut ended: Vec<_> = self.readers.into_iter().map(|(_, reader)| reader.close()).collect();
+        let writers: Vec<_> = self.writers.into_iter().map(|(_, writer)| writer).collect();
+        // SAFETY: publishers are dropped before their session is closed.
+        ended.push(unsafe { writer::close_all(&writers) });
         // SAFETY: the session is open, its readers are closed and nobody publishes any more.
         checked(unsafe { shim::mm_close(self.handle) }, "delete the participant")?;
         ended.into_iter().collect()

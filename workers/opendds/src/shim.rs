@@ -40,7 +40,7 @@ unsafe extern "C" {
     ) -> i32;
     pub(crate) fn mm_write(writer: *mut ShimWriter, bytes: *const u8, size: u32) -> i32;
     pub(crate) fn mm_writer_qos(writer: *mut ShimWriter, qos: *mut Policies) -> i32;
-    pub(crate) fn mm_writer_free(writer: *mut ShimWriter);
+    pub(crate) fn mm_writer_close(writer: *mut ShimWriter) -> i32;
     pub(crate) fn mm_reader_open(
         session: *mut ShimSession,
         topic: *const c_char,
