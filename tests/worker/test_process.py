@@ -234,3 +234,16 @@ def test_of_a_log_that_grows_faster_than_it_is_read_no_more_than_its_tail_is_rea
     """The device has any number of bytes after what is its end."""
     (line,) = last_lines(Path("/dev/zero"))
     assert len(line) == process_module.TAIL_BYTES
+
+
+def test_the_kernel_kills_a_worker_and_its_children_before_all_others_when_memory_runs_out(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        ear, log = Ear(), tmp_path / "log"
+        # It waits for a line, so that what its child says is of after its start.
+        process = await started("read line; sh -c 'cat /proc/self/oom_score_adj >&2'", ear, log)
+        process.tell(ApplicationStop())
+        await ear.until(1)
+        await process.end(5)
+        assert last_lines(log) == ("1000",)
+
+    run(scenario())

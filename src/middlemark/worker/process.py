@@ -29,6 +29,8 @@ TAIL_BYTES = 8192
 LONGEST_LINE_BYTES = 4 << 20
 # Of all that one process says, and of its log: far beyond what the largest trial needs.
 MOST_SAID_BYTES, MOST_EVENTS, MOST_LOG_BYTES = 32 << 20, 50_000, 64 << 20
+# The worker's queues are what grows, and not the front, which is to tell of it: proc_pid_oom_score_adj(5).
+HIGHEST_OOM_SCORE = 1000
 # Of a line that is no event, as it is kept.
 JUNK_CHARACTERS = 500
 # A log is the worker's own file, so that writing to it waits for nobody; its size is looked at this often.
@@ -229,7 +231,7 @@ def _spawn(command: Sequence[str], environment: Mapping[str, str], log: Path) ->
         log_file = log.open("ab")
     with log_file:
         try:
-            return subprocess.Popen(
+            popen = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -240,6 +242,14 @@ def _spawn(command: Sequence[str], environment: Mapping[str, str], log: Path) ->
             )
         except OSError as error:
             raise WorkerFailed(f"{command[0]} can't be started: {error.strerror}", exit_status=None) from error
+    _kill_first_without_memory(popen.pid)
+    return popen
+
+
+def _kill_first_without_memory(pid: int) -> None:
+    """Has the kernel kill it, and what it starts, before all other processes of the machine when memory runs out."""
+    with suppress(OSError):  # it is gone
+        Path(f"/proc/{pid}/oom_score_adj").write_text(str(HIGHEST_OOM_SCORE), encoding="ascii")
 
 
 def _size_bytes(log: Path) -> int:

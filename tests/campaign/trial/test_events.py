@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.campaign.trial.events import EventReader
+from middlemark.campaign.trial.events import EventReader, TrialOver
+from middlemark.worker.process import Ended
 
 FOREVER_NS = 10**15
 
@@ -39,3 +40,22 @@ def test_a_field_of_an_event_never_takes_the_place_of_the_line_s_own(tmp_path: P
         "event_at_ns": -1,
         "event_process": "somebody",
     }
+
+
+@pytest.mark.parametrize(
+    ("exit_status", "memory_kills", "told"),
+    [
+        (-9, [3, 4], "there was no memory left"),
+        (137, [3, 4], "there was no memory left"),  # of a container
+        (-9, [3, 3], "it was killed by signal 9"),
+        (1, [3, 4], "it ended with exit status 1"),
+    ],
+)
+def test_an_end_for_want_of_memory_is_told_as_such(
+    tmp_path: Path, exit_status: int, memory_kills: list[int], told: str
+) -> None:
+    counts = iter(memory_kills)
+    reader = EventReader(tmp_path, lambda: next(counts))
+    reader.hear(Ended("both", time.monotonic_ns(), exit_status))
+    with pytest.raises(TrialOver, match=told):
+        asyncio.run(reader.wait(list, time.monotonic_ns() + FOREVER_NS))

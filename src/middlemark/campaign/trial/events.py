@@ -17,7 +17,9 @@ from typing import TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from middlemark.installation.answers import is_kill
 from middlemark.plan import Experiment, Failed, MissingPath, NotApplicable, Outcome, TimedOut
+from middlemark.testbed.processes import procfs
 from middlemark.worker.contract import (
     ApplicationClosed,
     ApplicationFailed,
@@ -51,7 +53,7 @@ class TrialOver(Exception):
 class EventReader:
     """What was heard in one trial."""
 
-    def __init__(self, logs: Path) -> None:
+    def __init__(self, logs: Path, memory_kills: Callable[[], int] = procfs.memory_kills) -> None:
         self.lines: list[str] = []
         """The events as they came, each with its stamp of receipt: the trial's `events.jsonl`."""
         self.exit_status: dict[str, int] = {}
@@ -59,6 +61,7 @@ class EventReader:
         self.step = "starting"
         """What the trial is doing, for the outcome of a failure."""
         self._logs = logs
+        self._memory_kills, self._memory_kills_before = memory_kills, memory_kills()
         self._events: defaultdict[str, list[BaseModel]] = defaultdict(list)
         self._expected_ends: set[str] = set()
         self._over: Outcome | None = None
@@ -82,7 +85,7 @@ class EventReader:
                 self.exit_status[worker] = exit_status
                 closed = bool(self.of(worker, ApplicationClosed)) or bool(self.of(worker, ServiceClosed))
                 if not closed and worker not in self._expected_ends:
-                    self._over = self._over or self._failed(worker, (_how_it_ended(exit_status),))
+                    self._over = self._over or self._failed(worker, (self._how_it_ended(exit_status),))
         self._changed.set()
 
     def expect_end(self, worker: str) -> None:
@@ -144,6 +147,13 @@ class EventReader:
             case _:
                 return None
 
+    def _how_it_ended(self, exit_status: int) -> str:
+        if is_kill(exit_status) and self._memory_kills() > self._memory_kills_before:
+            return "the kernel killed it, as there was no memory left"
+        if exit_status < 0:
+            return f"it was killed by signal {-exit_status}"
+        return f"it ended with exit status {exit_status}"
+
     def _failed(self, worker: str, causes: tuple[str, ...]) -> Failed:
         return Failed(application=worker, doing=self.step, causes=causes)
 
@@ -203,7 +213,3 @@ class AwaitedPaths:
 def path_of(first: First) -> FlowPath:
     """On which path it was the first, in its own words."""
     return first.stream, first.answers, first.publisher, first.subscriber
-
-
-def _how_it_ended(exit_status: int) -> str:
-    return f"it was killed by signal {-exit_status}" if exit_status < 0 else f"it ended with exit status {exit_status}"

@@ -151,6 +151,12 @@ def resident_bytes(pid: int) -> int | None:
     return sum(resident) if resident else None
 
 
+def memory_kills() -> int:
+    """How many processes the kernel has killed since it booted, as the machine or a group of processes had no memory."""
+    counters = Path("/proc/vmstat").read_text().splitlines()
+    return next((int(line.split()[1]) for line in counters if line.startswith("oom_kill ")), 0)
+
+
 def shared_memory(pid: int) -> set[Path]:
     """The files in /dev/shm that a process has mapped or open.
 
