@@ -152,7 +152,7 @@ def resident_bytes(pid: int) -> int | None:
 
 
 def memory_kills() -> int:
-    """How many processes the kernel has killed since it booted, as the machine or a group of processes had no memory."""
+    """How many processes the kernel has killed since it booted, as the machine or a control group had no memory."""
     counters = Path("/proc/vmstat").read_text().splitlines()
     return next((int(line.split()[1]) for line in counters if line.startswith("oom_kill ")), 0)
 
