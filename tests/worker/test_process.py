@@ -236,7 +236,7 @@ def test_of_a_log_that_grows_faster_than_it_is_read_no_more_than_its_tail_is_rea
     assert len(line) == process_module.TAIL_BYTES
 
 
-def test_the_kernel_kills_a_worker_and_its_children_before_all_others_when_memory_runs_out(tmp_path: Path) -> None:
+def test_a_worker_and_its_children_go_first_when_memory_runs_out(tmp_path: Path) -> None:
     async def scenario() -> None:
         ear, log = Ear(), tmp_path / "log"
         # It waits for a line, so that what its child says is of after its start.
