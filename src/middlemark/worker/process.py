@@ -29,7 +29,7 @@ TAIL_BYTES = 8192
 LONGEST_LINE_BYTES = 4 << 20
 # Of all that one process says, and of its log: far beyond what the largest trial needs.
 MOST_SAID_BYTES, MOST_EVENTS, MOST_LOG_BYTES = 32 << 20, 50_000, 64 << 20
-# The worker's queues are what grows, and not the front, which is to tell of it: proc_pid_oom_score_adj(5).
+# Who takes the memory is to be killed, and not the front, which tells of it: proc_pid_oom_score_adj(5).
 HIGHEST_OOM_SCORE = 1000
 # Of a line that is no event, as it is kept.
 JUNK_CHARACTERS = 500

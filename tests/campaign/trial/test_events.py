@@ -48,6 +48,7 @@ def test_a_field_of_an_event_never_takes_the_place_of_the_line_s_own(tmp_path: P
         (-9, [3, 4], "there was no memory left"),
         (137, [3, 4], "there was no memory left"),  # of a container
         (-9, [3, 3], "it was killed by signal 9"),
+        (-11, [3, 4], "it was killed by signal 11"),
         (1, [3, 4], "it ended with exit status 1"),
     ],
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import time
 from collections import defaultdict
 from collections.abc import Callable, Container
@@ -17,7 +18,6 @@ from typing import TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from middlemark.installation.answers import is_kill
 from middlemark.plan import Experiment, Failed, MissingPath, NotApplicable, Outcome, TimedOut
 from middlemark.testbed.processes import procfs
 from middlemark.worker.contract import (
@@ -40,6 +40,8 @@ FlowPath: TypeAlias = tuple[str, bool, int, int]
 
 # A worker that refuses these got a wrong request: that is no limit of its middleware.
 FAULTS_OF_THE_FRONT = {"spec", "contract_version"}
+# By the kernel, or by anybody: a process, and a container as Podman tells it.
+KILLED = {-signal.SIGKILL, 128 + signal.SIGKILL}
 
 
 class TrialOver(Exception):
@@ -148,7 +150,7 @@ class EventReader:
                 return None
 
     def _how_it_ended(self, exit_status: int) -> str:
-        if is_kill(exit_status) and self._memory_kills() > self._memory_kills_before:
+        if exit_status in KILLED and self._memory_kills() > self._memory_kills_before:
             return "the kernel killed it, as there was no memory left"
         if exit_status < 0:
             return f"it was killed by signal {-exit_status}"
