@@ -1,11 +1,14 @@
 """A worker process is heard in order, told lines, and always ended, with all of its group."""
 
 import asyncio
+import mmap
 import os
 import signal
+import subprocess
 from collections.abc import Coroutine
 from pathlib import Path
 
+import psutil
 import pytest
 from pydantic import BaseModel, TypeAdapter
 
@@ -199,6 +202,29 @@ def test_what_comes_without_end_is_told_and_not_kept(
         assert (tmp_path / "log").stat().st_size <= process_module.MOST_LOG_BYTES
 
     run(test())
+
+
+@pytest.mark.parametrize(
+    ("total_times", "left_share", "is_too_much"), [(1.5, 0.01, True), (1.5, 0.5, False), (3, 0.01, False)]
+)
+def test_who_takes_the_memory_is_told_before_none_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total_times: float, left_share: float, *, is_too_much: bool
+) -> None:
+    own = psutil.Process()
+    total_bytes = int(total_times * own.memory_info().rss)
+    memory = psutil.virtual_memory()._replace(available=int(left_share * total_bytes))
+    of_machine = {"SC_PAGESIZE": mmap.PAGESIZE, "SC_PHYS_PAGES": total_bytes // mmap.PAGESIZE}
+    monkeypatch.setattr(os, "sysconf", of_machine.__getitem__)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    told = process_module._overuse(tmp_path / "log", own.pid)
+    assert bool(told) is is_too_much
+    assert not told or "were left" in told
+
+
+def test_who_is_gone_takes_no_memory(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert process_module._overuse(tmp_path / "log", gone.pid) == ""
 
 
 def test_of_a_long_line_that_is_no_event_its_begin_is_kept(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
+import psutil
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from middlemark.errors import WorkerFailed
@@ -33,8 +34,10 @@ MOST_SAID_BYTES, MOST_EVENTS, MOST_LOG_BYTES = 32 << 20, 50_000, 64 << 20
 HIGHEST_OOM_SCORE = 1000
 # Of a line that is no event, as it is kept.
 JUNK_CHARACTERS = 500
-# A log is the worker's own file, so that writing to it waits for nobody; its size is looked at this often.
-LOG_WATCH_S = 0.5
+# Who holds so much of the machine's memory, with so little left, takes all there is: the next to be killed.
+MOST_MEMORY_SHARE, LEAST_MEMORY_LEFT_SHARE = 0.5, 0.05
+# A log is the worker's own file, so that writing to it waits for nobody; it and the memory are looked at this often.
+WATCH_S = 0.5
 # How long its last words are waited for when the process has ended but a child of it holds its standard output.
 LAST_WORDS_S = 0.5
 # For the end of one that was interrupted while it started: it has nothing yet to put in order.
@@ -62,7 +65,7 @@ class Junk:
 
 @dataclass(frozen=True)
 class TooMuch:
-    """It said or logged more than is taken of one process; nothing more is heard of it but its end."""
+    """It said, logged or holds more than one process may; nothing more is heard of it but its end."""
 
     worker: str
     at_ns: int
@@ -164,10 +167,10 @@ class WorkerProcess(Generic[E]):
         reader = asyncio.StreamReader(LONGEST_LINE_BYTES)
         output, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), self._popen.stdout)
         self._input, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, self._popen.stdin)
-        self._watch(loop)
+        self._watch_end(loop)
         self._listening = asyncio.create_task(self._listen(reader, output, events))
 
-    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _watch_end(self, loop: asyncio.AbstractEventLoop) -> None:
         descriptor = os.pidfd_open(self.pid)
 
         def reap() -> None:
@@ -182,7 +185,7 @@ class WorkerProcess(Generic[E]):
         self, reader: asyncio.StreamReader, output: asyncio.ReadTransport, events: TypeAdapter[E]
     ) -> None:
         reading = asyncio.create_task(self._read(reader, events))
-        watching = asyncio.create_task(self._watch_log())
+        watching = asyncio.create_task(self._watch_use())
         await self._gone.wait()
         watching.cancel()
         await asyncio.wait([reading], timeout=LAST_WORDS_S)
@@ -198,16 +201,16 @@ class WorkerProcess(Generic[E]):
             try:
                 line = await reader.readline()
             except ValueError:  # what comes after it is no longer in step
-                self._refuse(f"a line of over {LONGEST_LINE_BYTES} bytes")
+                self._refuse(f"wrote a line of over {LONGEST_LINE_BYTES} bytes")
                 return
             if not line:
                 return
             left_bytes -= len(line)
             if left_bytes < 0:
-                self._refuse(f"events of over {MOST_SAID_BYTES} bytes")
+                self._refuse(f"wrote events of over {MOST_SAID_BYTES} bytes")
                 return
             self._hear(self._understood(line, events))
-        self._refuse(f"more than {MOST_EVENTS} events")
+        self._refuse(f"wrote more than {MOST_EVENTS} events")
 
     def _understood(self, line: bytes, events: TypeAdapter[E]) -> Said[E] | Junk:
         at_ns = time.monotonic_ns()
@@ -217,10 +220,10 @@ class WorkerProcess(Generic[E]):
             text = line.decode(errors="replace").rstrip()[:JUNK_CHARACTERS]
             return Junk(self.name, at_ns, text, str(error.errors(include_input=False)[0]["msg"])[:JUNK_CHARACTERS])
 
-    async def _watch_log(self) -> None:
-        while _size_bytes(self._log) <= MOST_LOG_BYTES:  # noqa: ASYNC110 - it is another process that writes
-            await asyncio.sleep(LOG_WATCH_S)
-        self._refuse(f"a log of over {MOST_LOG_BYTES} bytes")
+    async def _watch_use(self) -> None:
+        while not (problem := _overuse(self._log, self.pid)):  # noqa: ASYNC110 - it is another process that writes
+            await asyncio.sleep(WATCH_S)
+        self._refuse(problem)
 
     def _refuse(self, problem: str) -> None:
         self._hear(TooMuch(self.name, time.monotonic_ns(), problem))
@@ -252,12 +255,30 @@ def _kill_first_without_memory(pid: int) -> None:
         Path(f"/proc/{pid}/oom_score_adj").write_text(str(HIGHEST_OOM_SCORE), encoding="ascii")
 
 
+def _overuse(log: Path, pid: int) -> str:
+    """Of the disk, or of memory before the machine has none left for the trials after this one; empty where of none."""
+    if _size_bytes(log) > MOST_LOG_BYTES:
+        return f"wrote a log of over {MOST_LOG_BYTES} bytes"
+    page_bytes = os.sysconf("SC_PAGESIZE")
+    held_bytes, total_bytes = _resident_pages(pid) * page_bytes, os.sysconf("SC_PHYS_PAGES") * page_bytes
+    is_most = held_bytes >= MOST_MEMORY_SHARE * total_bytes
+    left_bytes = psutil.virtual_memory().available if is_most else total_bytes
+    if left_bytes > LEAST_MEMORY_LEFT_SHARE * total_bytes:
+        return ""
+    held, total, left = (f"{n / 2**30:.1f} GiB" for n in (held_bytes, total_bytes, left_bytes))
+    return f"took {held} of the machine's {total} of memory, of which {left} were left"
+
+
+def _resident_pages(pid: int) -> int:
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    return 0
+
+
 def _size_bytes(log: Path) -> int:
-    """In bytes; 0 where there is none."""
-    try:
+    with suppress(OSError):
         return log.stat().st_size
-    except OSError:
-        return 0
+    return 0
 
 
 def _cut(log: Path) -> None:

@@ -2,13 +2,19 @@
 
 import asyncio
 import json
+import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from middlemark.campaign.trial.events import EventReader, TrialOver
+from middlemark.plan import Failed
+from middlemark.results.record import TrialRecord
+from middlemark.worker import process
 from middlemark.worker.process import Ended
+from staged import suite_text
 
 FOREVER_NS = 10**15
 
@@ -60,3 +66,14 @@ def test_an_end_for_want_of_memory_is_told_as_such(
     reader.hear(Ended("both", time.monotonic_ns(), exit_status))
     with pytest.raises(TrialOver, match=told):
         asyncio.run(reader.wait(list, time.monotonic_ns() + FOREVER_NS))
+
+
+def test_who_takes_the_memory_ends_its_trial(
+    campaign: Callable[[str], list[TrialRecord]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "MOST_MEMORY_SHARE", 1e-6)
+    monkeypatch.setattr(process, "LEAST_MEMORY_LEFT_SHARE", 1.0)
+    (record,) = campaign(suite_text())
+    assert isinstance(record.outcome, Failed)
+    (cause,) = record.outcome.causes
+    assert re.fullmatch(r"it took \S+ GiB of the machine's \S+ GiB of memory, of which \S+ GiB were left", cause)

@@ -81,7 +81,7 @@ class EventReader:
                 self._over = self._over or self._failed(worker, (f"its output is not an event: {line!r}", problem))
             case TooMuch(worker, at_ns, problem):
                 self._line(at_ns, worker, {"too_much": problem})
-                self._over = self._over or self._failed(worker, (f"it wrote {problem}",))
+                self._over = self._over or self._failed(worker, (f"it {problem}",))
             case Ended(worker, at_ns, exit_status):
                 self._line(at_ns, worker, {"exit_status": exit_status})
                 self.exit_status[worker] = exit_status
