@@ -129,7 +129,7 @@ def pooled_coverage(trials: Sequence[Sketch], whole: Sketch, level: float) -> fl
     """How often an interval of a quantile of all trials' samples holds what is true; None where nobody knows.
 
     Where trials differ much some have most of the messages beyond a rare quantile, and few trials may all have missed
-    these: what is true is then left out more often than not (simulated in `bench/coverage.py`). How far they differ,
+    these: what is true is then left out more often than not (`bench/simulations/coverage.py`). How far they differ,
     their medians say where all of a trial is slow, and where only its tail is, how many of its messages lie beyond the
     quantile.
     """

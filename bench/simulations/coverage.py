@@ -1,6 +1,6 @@
 """How often 95 % intervals hold what they are of: pooled quantiles, shares and capacities, as tables in Markdown.
 
-    PYTHONPATH=src:tests/support python bench/coverage.py [REPEATS [LEVEL … | shares | lossy | searches]]
+    PYTHONPATH=src:tests/support python bench/simulations/coverage.py [REPEATS [LEVEL … | shares | lossy | searches]]
 
 Trials are drawn from populations of which what is true is known (`tests/support/populations.py`); the
 simulation error is 0.5 points at the usual 2000 repeats. Of quantiles it gives the ranges over the shapes of

@@ -1,6 +1,6 @@
 """How often verdicts are wrong where the truth is known, and how often a difference that is there is found.
 
-    PYTHONPATH=src:tests/support python bench/verdicts.py [REPEATS]
+    PYTHONPATH=src:tests/support python bench/simulations/verdicts.py [REPEATS]
 
 Every table is in Markdown, as `docs/background/method.md` has it; the simulation error is 0.5 points at the usual 2000
 repeats. What intervals cover, `coverage.py` simulates; verdicts over several machines, `machines.py`.

@@ -1,6 +1,6 @@
 """How often verdicts over several machines are wrong where the truth is known, and what other methods would say.
 
-    PYTHONPATH=src:tests/support python bench/machines.py [REPEATS]
+    PYTHONPATH=src:tests/support python bench/simulations/machines.py [REPEATS]
 
 Every table is in Markdown, as `docs/background/method.md` has it; the simulation error is 0.5 points at the usual 2000
 repeats. The other methods are those of statsmodels, without which their table is left out:
