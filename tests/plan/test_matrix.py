@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from middlemark.errors import EnvironmentNotReady, UsageError
-from middlemark.plan import Experiment, expand, only, varying_factors
+from middlemark.plan import Experiment, expand, only
 from middlemark.suite import Conditions, Exclusion, load_suite
 from planned_experiments import BUILT, experiments, suite
 
@@ -147,11 +147,6 @@ def test_without_any_worker_the_remedy_is_to_build_them() -> None:
 def test_an_experiment_survives_being_stored() -> None:
     for experiment in experiments(suite(workloads=["imu", "burst", "unthrottled", "ping_pong"], middlewares="all")):
         assert Experiment.model_validate_json(experiment.model_dump_json()) == experiment
-
-
-def test_the_factors_that_tell_experiments_apart() -> None:
-    assert varying_factors(experiments(suite(middlewares="all", sizes=["1 kB", "2 kB"]))) == ("middleware", "size")
-    assert varying_factors(experiments(suite())) == ("middleware",)
 
 
 def test_quick_is_three_workloads_for_every_built_middleware_but_the_synthetic() -> None:

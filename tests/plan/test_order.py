@@ -1,16 +1,26 @@
 """Trials run in blocks, each block holds each experiment once, in an order that the seed alone decides."""
 
 from collections import Counter
+from itertools import groupby
 
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from middlemark.plan import Trial, Watched, campaign_duration_ns, expand, order_trials, plan_trials, replanned
+from middlemark.plan.factors import sent_factors, setting_factors
 from middlemark.suite import Observation, load_suite, parse_suite
 
 QUICK = load_suite("quick").suite
 EXPERIMENTS = expand(QUICK, available=["shm", "tcp", "udp", "zenoh"])
+AWAKE_OR_NOT = expand(
+    parse_suite(
+        "{suite: awake, middlewares: all, workloads: [imu, camera, ping_pong], "
+        "conditions: [{keep_awake: true}, {keep_awake: false}]}",
+        file="test.yaml",
+    ),
+    available=["tcp", "udp", "zenoh"],
+)
 SUITE_WATCHED = parse_suite(
     "{suite: watched, middlewares: tcp, workloads: imu, trials: 4, observe: wire, observed_trials: 2}", file="test.yaml"
 )
@@ -30,6 +40,22 @@ def test_each_block_holds_each_experiment_once(seed: int, blocks: int, count: in
 def test_the_same_seed_gives_the_same_order_however_the_suite_lists_its_points(seed: int) -> None:
     forwards = order_trials(EXPERIMENTS, blocks=2, seed=seed)
     assert order_trials(EXPERIMENTS[::-1], blocks=2, seed=seed) == forwards
+
+
+@given(seed=st.integers(0, 2**63 - 1))
+def test_in_a_block_those_that_are_compared_run_near_each_other(seed: int) -> None:
+    trials = order_trials(AWAKE_OR_NOT, blocks=2, seed=seed, observe=Watched([Observation.WIRE]))
+    for factors, n_groups in ((sent_factors, 2 * 3), (setting_factors, 2 * 6)):
+        groups = [(trial.block, factors(trial.experiment)) for trial in trials]
+        assert len([group for group, _ in groupby(groups)]) == len(set(groups)) == n_groups
+
+
+def test_who_is_first_in_a_setting_changes_from_block_to_block() -> None:
+    trials = order_trials(EXPERIMENTS, blocks=40, seed=1)
+    setting = setting_factors(EXPERIMENTS[0])
+    order = [trial for trial in trials if setting_factors(trial.experiment) == setting]
+    first = Counter(next(group).experiment.middleware for _, group in groupby(order, key=lambda trial: trial.block))
+    assert first.keys() == {experiment.middleware for experiment in EXPERIMENTS}
 
 
 def test_blocks_and_seeds_have_orders_of_their_own() -> None:
@@ -58,17 +84,17 @@ def test_the_order_of_quick_is_the_same_on_every_machine() -> None:
     assert [t.id for t in trials] == snapshot(
         [
             "01-udp-imu-C1-1-caf30285",
-            "02-udp-ping_pong-C1-1-fc2270c3",
-            "03-zenoh-ping_pong-C1-1-21f30db7",
-            "04-zenoh-imu-C1-1-7da1a2fd",
-            "05-udp-camera-C1-1-3d711a54",
-            "06-zenoh-camera-C1-1-41a7f1c9",
-            "07-udp-ping_pong-C1-1-fc2270c3",
-            "08-zenoh-imu-C1-1-7da1a2fd",
+            "02-zenoh-imu-C1-1-7da1a2fd",
+            "03-zenoh-camera-C1-1-41a7f1c9",
+            "04-udp-camera-C1-1-3d711a54",
+            "05-udp-ping_pong-C1-1-fc2270c3",
+            "06-zenoh-ping_pong-C1-1-21f30db7",
+            "07-udp-camera-C1-1-3d711a54",
+            "08-zenoh-camera-C1-1-41a7f1c9",
             "09-udp-imu-C1-1-caf30285",
-            "10-zenoh-ping_pong-C1-1-21f30db7",
-            "11-zenoh-camera-C1-1-41a7f1c9",
-            "12-udp-camera-C1-1-3d711a54",
+            "10-zenoh-imu-C1-1-7da1a2fd",
+            "11-udp-ping_pong-C1-1-fc2270c3",
+            "12-zenoh-ping_pong-C1-1-21f30db7",
         ]
     )
 

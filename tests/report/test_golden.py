@@ -19,7 +19,7 @@ from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
 from middlemark.analysis.kernel.segments import PathPart
 from middlemark.analysis.search.capacity import State
 from middlemark.plan import Side
-from middlemark.plan.matrix import SIDE_FACTOR
+from middlemark.plan.factors import SIDE_FACTOR
 from middlemark.report.conclusions.recommendation import recommendation
 from middlemark.report.output.data import export, schemas
 from middlemark.report.output.formats import ExportFormat

@@ -56,7 +56,7 @@ def pair_within(run: Path, by: str | None, base: str | None, only: Sequence[str]
     """Read and analyse one run, and pair its experiments by a factor, or by the sides that it has."""
     from middlemark.analysis.compare.pairing import pair_within_run
     from middlemark.plan import Side
-    from middlemark.plan.matrix import SIDE_FACTOR
+    from middlemark.plan.factors import SIDE_FACTOR
 
     findings = analysed(run, only, trust=trust)
     return pair_within_run(findings.comparable, by or SIDE_FACTOR, base if by else Side.BASE)

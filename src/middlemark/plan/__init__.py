@@ -14,8 +14,8 @@ from middlemark.plan.experiment import (
     PlannedFault,
     Side,
     Windows,
-    varying_factors,
 )
+from middlemark.plan.factors import varying_factors
 from middlemark.plan.matrix import expand, is_selected, on_both_sides, only
 from middlemark.plan.patterns import (
     Burst,

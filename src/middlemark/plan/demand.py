@@ -11,7 +11,8 @@ from itertools import product
 
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.application import Application, Endpoint
-from middlemark.plan.experiment import Experiment, Windows, experiment_id
+from middlemark.plan.experiment import Experiment, Windows
+from middlemark.plan.factors import experiment_id
 from middlemark.plan.patterns import OpenRequests, Periodic, planned_compute
 from middlemark.plan.resolve import Subject, condition_factors, planned_conditions, stream_qos
 from middlemark.plan.streams import Recorded, Stream
@@ -21,6 +22,7 @@ from middlemark.suite import (
     DEFAULT_PATIENCE_NS,
     DEFAULT_QUEUE_BYTES,
     DURATION,
+    OPTION,
     RATE,
     SIZE,
     Arrival,
@@ -259,7 +261,7 @@ def _factors(demand: Demand, subject: Subject, topology: Topology, streams: Sequ
     return {
         "middleware": subject.middleware,
         "profile": subject.profile,
-        **{f"option.{name}": factor_text(name, value) for name, value in subject.options.items()},
+        **{f"{OPTION}{name}": factor_text(name, value) for name, value in subject.options.items()},
         **({} if subject.delivery is None else {"delivery": subject.delivery.value}),
         "workload": demand.application,
         "topology": topology.name,

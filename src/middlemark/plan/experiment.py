@@ -1,13 +1,12 @@
 """An experiment: one point of a suite's matrix, with everything fixed that a trial needs to know of it.
 
 Its factors name it: two suites with the same point have the same experiment id. It knows no address, port or process,
-which `campaign` adds; `streams` and `network` have the parts of it through which messages go.
+which `campaign` adds; `streams` and `network` have the parts of it through which messages go, `factors` tells its
+factors apart.
 """
 
-import hashlib
-import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Self
 
@@ -267,16 +266,3 @@ class Experiment(Model):
     def most_messages(self) -> int:
         """The most messages that any one publisher may send within the window."""
         return max(stream.most_messages(self.windows.window_ns) for stream in self.streams)
-
-
-def varying_factors(experiments: Sequence[Experiment]) -> tuple[str, ...]:
-    """The factors that tell these experiments apart; the middleware always is one."""
-    names = dict.fromkeys(name for experiment in experiments for name in experiment.factors)
-    values = {name: {experiment.factors.get(name) for experiment in experiments} for name in names}
-    return tuple(name for name in names if name == "middleware" or len(values[name]) > 1)
-
-
-def experiment_id(factors: dict[str, str]) -> str:
-    """A name for people with a digest of all factors: `zenoh-camera-C1-1-1f0c9a3e`."""
-    digest = hashlib.sha256(json.dumps(factors, sort_keys=True).encode()).hexdigest()[:8]
-    return f"{factors['middleware']}-{factors['workload']}-{factors['topology']}-{digest}"

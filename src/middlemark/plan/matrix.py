@@ -11,7 +11,8 @@ from itertools import product
 
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.application import Pair
-from middlemark.plan.experiment import Experiment, Side, experiment_id
+from middlemark.plan.experiment import Experiment, Side
+from middlemark.plan.factors import SIDE_FACTOR, experiment_id
 from middlemark.plan.resolve import MatrixPoint, Subject, WorkloadPoint, factors_of, resolve
 from middlemark.suite import (
     ALL_MIDDLEWARES,
@@ -31,8 +32,6 @@ from middlemark.suite import (
 )
 from middlemark.suite.claims.claim import STREAM
 
-SIDE_FACTOR = "side"
-"""What an experiment with the base's workers and the same with the head's differ in."""
 # More would take weeks to measure; the product of a few long lists is soon more than memory holds.
 _MOST_POINTS = 20_000
 

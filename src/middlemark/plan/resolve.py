@@ -12,8 +12,8 @@ from middlemark.plan.experiment import (
     Experiment,
     Search,
     Windows,
-    experiment_id,
 )
+from middlemark.plan.factors import experiment_id
 from middlemark.plan.patterns import planned_pattern, timeout_ns
 from middlemark.plan.pipeline import (
     NodeDefaults,
@@ -39,6 +39,7 @@ from middlemark.suite import (
     DEFAULT_PATIENCE_NS,
     DEFAULT_QUEUE_BYTES,
     DURATION,
+    OPTION,
     SHARE,
     Arrival,
     Delivery,
@@ -149,7 +150,7 @@ def factors_of(point: MatrixPoint) -> dict[str, str]:
     factors: dict[str, object] = {
         "middleware": subject.middleware,
         "profile": subject.profile,
-        **{f"option.{name}": value for name, value in subject.options.items()},
+        **{f"{OPTION}{name}": value for name, value in subject.options.items()},
         "delivery": subject.delivery,
         "workload": workload.workload,
         "pattern": workload.pattern,

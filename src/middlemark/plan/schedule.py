@@ -1,25 +1,29 @@
 """The trials of a campaign: every experiment once a block, and once more for each observation, in a seeded order.
 
-Blocks pair the trials of different experiments, so that drift of the machine hits all alike; of a capacity search each
-block has one step, which `analysis.search` chooses. It runs nothing, and how long trials take `duration` says; a stored
-plan it makes again from its suite, to hold the stored one against.
+Blocks pair the trials of different experiments, and in a block those that are compared run near each other, so that the
+machine changes little between them. Of a capacity search each block has one step, which `analysis.search` chooses. It
+runs nothing, and how long trials take `duration` says; a stored plan it makes again from its suite, to hold the stored
+one against.
 """
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
 from middlemark.plan.demand import experiments_of, observed
-from middlemark.plan.experiment import Experiment, Search, Sought, experiment_id
+from middlemark.plan.experiment import Experiment, Search, Sought
+from middlemark.plan.factors import Factors, experiment_id, sent_factors, setting_factors
 from middlemark.plan.matrix import expand, on_both_sides, only
 from middlemark.plan.patterns import Periodic
 from middlemark.plan.streams import Stream
 from middlemark.plan.trial.trial import SearchStep, Trial
 from middlemark.suite import Demand, Observation, Suite, factor_text
 
+Executed = tuple[Experiment, Observation | None]
+"""What a trial executes: None where it is not observed."""
 SOUGHT = {"no_communication", "failed", "timed_out"}
 """The outcomes of trials whose load was not sustained."""
 
@@ -191,11 +195,25 @@ def _trial(  # noqa: PLR0913, PLR0917 - as many as a trial has parts
 
 def _shuffled(
     experiments: Sequence[Experiment], observations: Sequence[Observation | None], block: int, seed: int
-) -> list[tuple[Experiment, Observation | None]]:
+) -> list[Executed]:
+    """What is sent, for each of it the settings, and in each of these what is compared there, all in random order."""
     # Sorted first, so that the order in which a suite lists its factors does not matter.
-    shuffled = sorted(product(experiments, observations), key=lambda pair: (pair[0].id, pair[1] or ""))
-    random.Random(f"order {seed} {block}").shuffle(shuffled)  # noqa: S311 - an order, not a secret
-    return shuffled
+    listed = sorted(product(experiments, observations), key=lambda executed: (executed[0].id, executed[1] or ""))
+    chance = random.Random(f"order {seed} {block}")  # noqa: S311 - an order, not a secret
+    return _nested(listed, (sent_factors, setting_factors), chance)
+
+
+def _nested(
+    listed: Sequence[Executed], levels: Sequence[Callable[[Experiment], Factors]], chance: random.Random
+) -> list[Executed]:
+    """What agrees in the factors of a level stays together."""
+    if not levels:
+        return chance.sample(listed, len(listed))
+    groups: dict[Factors, list[Executed]] = {}
+    for executed in listed:
+        groups.setdefault(levels[0](executed[0]), []).append(executed)
+    order = chance.sample(list(groups.values()), len(groups))
+    return [executed for group in order for executed in _nested(group, levels[1:], chance)]
 
 
 def _derived(seed: int, block: int) -> int:

@@ -57,6 +57,7 @@ from middlemark.suite.load import (
 from middlemark.suite.measurement import (
     ALL_MIDDLEWARES,
     NOT_SET,
+    OPTION,
     Capture,
     Disturbance,
     MiddlewareChoice,
@@ -111,6 +112,7 @@ __all__ = [
     "DEFAULT_QUEUE_BYTES",
     "DURATION",
     "NOT_SET",
+    "OPTION",
     "RATE",
     "SHARE",
     "SIZE",

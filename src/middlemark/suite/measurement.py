@@ -177,6 +177,8 @@ def _option_value(written: object) -> object:
     return written
 
 
+OPTION = "option."
+"""How the factors begin that are options of a middleware."""
 NOT_SET = "none"
 """In a rule of `exclude`, the value of an option that an experiment does not set."""
 OptionValue = bool | int | str

@@ -17,6 +17,7 @@ from middlemark.suite.claims.parser import ClaimText
 from middlemark.suite.conditions import Conditions, CpuLoad, Cpus, Deployment, Scheduling, Security
 from middlemark.suite.measurement import (
     ALL_MIDDLEWARES,
+    OPTION,
     Capture,
     Disturbance,
     KernelPath,
@@ -102,7 +103,7 @@ class Exclusion(Model):
     def factors(self) -> dict[str, frozenset[str]]:
         """For each factor of the rule, the values it names, as an experiment's factors are written."""
         named = {name: getattr(self, name) for name in self.model_fields_set - {"options"}}
-        options = {f"option.{name}": values for name, values in self.options.items()}
+        options = {f"{OPTION}{name}": values for name, values in self.options.items()}
         return {
             name: frozenset(factor_text(name, value) for value in values) for name, values in (named | options).items()
         }

@@ -91,7 +91,7 @@ def test_a_missed_deadline_is_told_with_its_stream_and_by_how_much(tmp_path: Pat
 
 
 def test_loss_beyond_what_is_allowed_is_told_with_both(tmp_path: Path) -> None:
-    found = judged(tmp_path, good=Behaviour(), lossy=Behaviour(loss=0.1))
+    found = judged(tmp_path, good=Behaviour(), lossy=Behaviour(loss=0.05))
     first, second = reasons(found)["lossy"].split("; ")
     assert (first.startswith("imu loses "), second.startswith("scan loses ")) == (True, True)
     assert second.endswith(" of its messages, 1 % is allowed")
@@ -187,7 +187,7 @@ def test_a_service_is_judged_by_its_responses(tmp_path: Path) -> None:
 
 
 def test_requests_without_a_response_are_told_as_such(tmp_path: Path) -> None:
-    found = judged(tmp_path, ASKING, good=Behaviour(), **{"lossy": Behaviour(), "lossy/route": Behaviour(loss=0.1)})
+    found = judged(tmp_path, ASKING, good=Behaviour(), **{"lossy": Behaviour(), "lossy/route": Behaviour(loss=0.05)})
     said = reasons(found)["lossy"]
     assert said.startswith("route leaves ")
     assert said.endswith(" of its requests unanswered, 1 % is allowed")

@@ -8,7 +8,7 @@ trials are not ranked, with the reason; `verdicts.ranking` has the test of a ran
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,18 +18,12 @@ from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, r
 from middlemark.analysis.verdicts.ranking import Candidate, Rank, ranking
 from middlemark.analysis.verdicts.values import BlockValues
 from middlemark.plan import Experiment, Stream
-from middlemark.plan.matrix import SIDE_FACTOR
+from middlemark.plan.factors import Factors, setting_factors
 from middlemark.suite.metrics import Distribution, Key, chain_subject, stream_subject
 
 LOSS_ALLOWED = 0.01
 """A stream that does not deliver more than this share of its messages is not ranked: it does not do what is
 required."""
-OPTION = "option."
-"""How the factors begin that are options of a middleware."""
-WITH_OPTIONS = ("middleware", "profile")
-"""The factors that options go with: what differs in these is compared each with its own options."""
-CANDIDATE_FACTORS = (*WITH_OPTIONS, SIDE_FACTOR)
-"""The factors that a ranking varies: its candidates differ in these, and in their options."""
 DELIVERY_FACTOR = "delivery"
 """What no ranking mixes: where candidates of one setting have several in effect, each is a setting of its own."""
 _LONG_NS = 1_000_000_000_000
@@ -66,7 +60,7 @@ _CRITERIA = {
 class Setting:
     """What all experiments of a comparison have in common."""
 
-    factors: tuple[tuple[str, str], ...]
+    factors: Factors
     workload: str
     stream: str
     """The stream that is compared; of a comparison of chains, the chain."""
@@ -179,26 +173,10 @@ def _place(setting: Setting, experiment: Experiment) -> tuple[str, int, int, str
 
 
 def _settings(experiment: Experiment) -> list[Setting]:
-    factors = tuple(
-        (name, value)
-        for name, value in experiment.factors.items()
-        if name not in CANDIDATE_FACTORS and not name.startswith(OPTION)
-    )
+    factors = setting_factors(experiment)
     if experiment.chains:
         return [Setting(factors, experiment.workload, chain.name, of_chain=True) for chain in experiment.chains]
     return [Setting(factors, experiment.workload, stream.name) for stream in experiment.streams]
-
-
-def fixed_factors(experiment: Experiment, varied: Collection[str]) -> tuple[tuple[str, str], ...]:
-    """The factors in which experiments must agree to be compared: all but those varied, and options where they go."""
-    without_options = any(name in WITH_OPTIONS for name in varied)
-    return tuple(
-        sorted(
-            (name, value)
-            for name, value in experiment.factors.items()
-            if name not in varied and not (without_options and name.startswith(OPTION))
-        )
-    )
 
 
 def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:

@@ -17,7 +17,7 @@ import polars as pl
 
 from middlemark.analysis.metrics.timeseries import EQUAL, change_points
 from middlemark.plan import Side
-from middlemark.plan.matrix import SIDE_FACTOR
+from middlemark.plan.factors import SIDE_FACTOR
 from middlemark.results.manifest import RunHead
 from middlemark.suite.metrics import TRIAL, Metric
 

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from middlemark.analysis.compare.comparison import OPTION, WITH_OPTIONS, fixed_factors
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.errors import UsageError
+from middlemark.plan.factors import WITH_OPTIONS, Factors, fixed_factors
 from middlemark.results.manifest import Manifest
+from middlemark.suite import OPTION
 from middlemark.suite.yaml.model import closest_first
 
 
@@ -90,7 +91,7 @@ def pair_within_run(experiments: Sequence[ExperimentFindings], by: str, base: st
         )
     if base is not None and base not in values:
         raise UsageError(f"no experiment of the run has {by}={base}", remedy=f"{by}: {closest_first(base, values)}")
-    groups: dict[tuple[tuple[str, str], ...], list[ExperimentFindings]] = {}
+    groups: dict[Factors, list[ExperimentFindings]] = {}
     for measured in experiments:
         if by in measured.experiment.factors:
             groups.setdefault(fixed_factors(measured.experiment, {by}), []).append(measured)

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from middlemark.analysis.compare.comparison import fixed_factors
 from middlemark.analysis.decisions.claim_tests import (
     ClaimPart,
     judge_bound,
@@ -28,7 +27,7 @@ from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.bounds import Evidence
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import Side, is_selected
-from middlemark.plan.matrix import SIDE_FACTOR
+from middlemark.plan.factors import SIDE_FACTOR, Factors, fixed_factors
 from middlemark.plan.schedule import is_search
 from middlemark.suite import Bound, Claim, Comparison, Monotone, NoCommunication, NoLoss, Selection, magnitude
 from middlemark.suite.claims.claim import Statement
@@ -120,7 +119,7 @@ def _monotones(
     statement: Monotone, experiments: Sequence[ExperimentFindings], confidence: float
 ) -> Iterator[ClaimPart]:
     metric = metric_named(statement.operand.metric)
-    groups: dict[tuple[tuple[tuple[str, str], ...], str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
+    groups: dict[tuple[Factors, str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
     for candidate, stream in _streams(statement.operand.selection, experiments, metric):
         level = magnitude(statement.factor, candidate.experiment.factors.get(statement.factor, ""))
         if level is not None:

@@ -15,7 +15,7 @@ from middlemark.analysis.compare.independence import SerialCorrelation, TrialSeq
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.experiment.variance import Advice, NoVarianceComponents, Pays, VarianceComponents, advise
 from middlemark.analysis.run import RunFindings
-from middlemark.plan import varying_factors
+from middlemark.plan.factors import is_of_candidate, varying_factors
 from middlemark.report.elements.candidate_tables import candidate_table
 from middlemark.report.elements.formatting import PERCENT, Unit, digits, listed
 from middlemark.report.elements.labels import Series, describe_load, distinguishing
@@ -23,9 +23,6 @@ from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column,
 from middlemark.results.manifest import Width
 from middlemark.suite.metrics import Key
 from middlemark.suite.yaml.quantity import plural
-
-NAMED_BY_LABEL = {"middleware", "profile"}
-
 
 WORDS = {
     Pays.MORE_TRIALS: "more trials with shorter windows",
@@ -233,7 +230,7 @@ def _known(findings: RunFindings, series_of: Mapping[str, Series]) -> list[Width
 
 def _names(findings: RunFindings, series_of: Mapping[str, Series]) -> dict[str, str]:
     experiments = [candidate.experiment for candidate in findings.experiments]
-    varying = [name for name in varying_factors(experiments) if name not in NAMED_BY_LABEL and "option." not in name]
+    varying = [name for name in varying_factors(experiments) if not is_of_candidate(name)]
     return {
         experiment.id: " ".join(
             [

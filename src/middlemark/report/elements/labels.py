@@ -17,6 +17,7 @@ from middlemark.plan import Experiment, Side
 from middlemark.report.elements.formatting import count_range, listed
 from middlemark.report.elements.tables import NOTHING, Cell, Column, Holds
 from middlemark.results.manifest import Dissector, Library, Manifest
+from middlemark.suite import OPTION
 from middlemark.suite.metrics import Distribution
 
 if TYPE_CHECKING:
@@ -265,7 +266,7 @@ def setting_words(setting: str) -> str:
     factors = dict(factor.split("=", 1) for factor in FACTOR_BOUNDARY.split(setting) if "=" in factor)
     names = [factors.pop(name).replace("_", " ") for name in ("middleware", "workload") if name in factors]
     others = [
-        condition_words(name.removeprefix("option."), value)
+        condition_words(name.removeprefix(OPTION), value)
         for name, value in factors.items()
         if name not in LOAD and name.partition(".")[0] not in CONDITIONS
     ]

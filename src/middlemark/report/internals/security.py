@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from middlemark.analysis.compare.comparison import CANDIDATE_FACTORS, OPTION
 from middlemark.analysis.compare.metrics import MetricComparison, compare_metrics
 from middlemark.analysis.compare.pairing import Pair, pair_within_run
 from middlemark.analysis.experiment.findings import ExperimentFindings
@@ -16,6 +15,7 @@ from middlemark.analysis.run import RunFindings
 from middlemark.analysis.verdicts.difference import Difference
 from middlemark.analysis.verdicts.judge import MARGIN
 from middlemark.errors import UsageError
+from middlemark.plan.factors import setting_factors
 from middlemark.report.elements.candidate_tables import LabelledRow, labelled_table
 from middlemark.report.elements.formatting import MILLISECONDS, RATIO, factor
 from middlemark.report.elements.labels import Series, deliveries_cell
@@ -156,10 +156,7 @@ def _row(candidate: ExperimentFindings, series_of: Mapping[str, Series]) -> Midd
 
 
 def _load(candidate: ExperimentFindings, stream: str | None) -> Load:
-    of_candidate = (FACTOR, *CANDIDATE_FACTORS)
-    factors = {
-        n: v for n, v in candidate.experiment.factors.items() if n not in of_candidate and not n.startswith(OPTION)
-    }
+    factors = {name: value for name, value in setting_factors(candidate.experiment) if name != FACTOR}
     if stream is not None and len(candidate.experiment.streams) > 1:
         factors["stream"] = stream
     return tuple(factors.items())

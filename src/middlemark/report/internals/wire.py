@@ -15,7 +15,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import spread
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
-from middlemark.plan import varying_factors
+from middlemark.plan.factors import is_of_candidate, varying_factors
 from middlemark.report.elements.candidate_tables import CandidateRow, LabelledRow, labelled_rows, labelled_table
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale
 from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, size
@@ -256,7 +256,9 @@ def _by_setting(experiments: Sequence[ExperimentFindings], series_of: Mapping[st
     if not shown:
         return {}
     varying = [
-        name for name in varying_factors([candidate.experiment for candidate in shown]) if _tells_settings_apart(name)
+        name
+        for name in varying_factors([candidate.experiment for candidate in shown])
+        if name != "size" and not is_of_candidate(name)
     ]
     by_setting: BySetting = {}
     for measured in shown:
@@ -265,7 +267,3 @@ def _by_setting(experiments: Sequence[ExperimentFindings], series_of: Mapping[st
         name = (series_of[measured.experiment.id].label, setting)
         by_setting.setdefault(name, {})[measured.experiment.streams[0].size_bytes] = measured
     return dict(sorted(by_setting.items()))
-
-
-def _tells_settings_apart(factor: str) -> bool:
-    return factor not in {"middleware", "profile", "size"} and not factor.startswith("option.")

@@ -12,8 +12,8 @@ from dataclasses import asdict
 
 from middlemark.analysis.search.capacity import Capacity, State
 from middlemark.analysis.search.threshold import Threshold
-from middlemark.plan import varying_factors
 from middlemark.plan.experiment import Sought
+from middlemark.plan.factors import SENT_FACTORS, is_of_candidate, varying_factors
 from middlemark.plan.schedule import Load
 from middlemark.report.elements.candidate_tables import labelled_table
 from middlemark.report.elements.formatting import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits
@@ -21,8 +21,6 @@ from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import NOTHING, Cell, Table, sentences, values
 from middlemark.suite import DURATION, SHARE, SIZE
 from middlemark.suite.yaml.quantity import plural
-
-IN_LABELS = {"middleware", "profile", "side", "rate", "size", "workload"}
 
 
 def capacity_table(capacities: Sequence[Capacity], series_of: Mapping[str, Series]) -> Table | None:
@@ -212,7 +210,7 @@ def settings(capacities: Sequence[Capacity]) -> dict[str, str]:
 def distinguishing_factors(capacities: Sequence[Capacity]) -> list[str]:
     """The factors that tell searches apart and that no label has."""
     varying = varying_factors([capacity.experiment for capacity in capacities])
-    return [name for name in varying if name not in IN_LABELS and "option." not in name]
+    return [name for name in varying if name not in SENT_FACTORS and not is_of_candidate(name)]
 
 
 def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:

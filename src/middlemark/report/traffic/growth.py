@@ -12,9 +12,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from middlemark.analysis.compare.comparison import CANDIDATE_FACTORS, OPTION
 from middlemark.analysis.compare.scaling import Coefficient, Fit, Growth, GrowthMetric, Over, Shape
 from middlemark.analysis.run import RunFindings
+from middlemark.plan.factors import is_of_candidate
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, log_scale, short
 from middlemark.report.elements.formatting import (
     COUNT,
@@ -85,13 +85,9 @@ def growth_summary(findings: RunFindings, series_of: Mapping[str, Series]) -> li
 def _groups(findings: RunFindings) -> dict[Group, list[Growth]]:
     groups: dict[Group, list[Growth]] = {}
     for growth in findings.growths:
-        load = tuple((name, value) for name, value in growth.factors if not _of_candidate(name))
+        load = tuple((name, value) for name, value in growth.factors if not is_of_candidate(name))
         groups.setdefault((load, growth.over, growth.metric), []).append(growth)
     return groups
-
-
-def _of_candidate(factor: str) -> bool:
-    return factor in CANDIDATE_FACTORS or factor.startswith(OPTION)
 
 
 def _title(group: Group) -> str:

@@ -14,6 +14,7 @@ import altair as alt
 from middlemark.analysis.compare.scaling import SIZE_FACTOR, Scaling
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
+from middlemark.plan.factors import Factors, is_of_candidate
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, log_scale, short
 from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, size
 from middlemark.report.elements.labels import Series, deliveries_cell, differing_deliveries, trials_behind
@@ -21,8 +22,6 @@ from middlemark.suite.metrics import Key, stream_subject
 from middlemark.suite.yaml.quantity import plural
 
 NANOSECONDS_PER_BYTE = Unit("ns/B")
-Factors = tuple[tuple[str, str], ...]
-"""Name and value of each."""
 
 
 def scaling_lines(findings: RunFindings) -> list[str]:
@@ -73,17 +72,13 @@ def scaling_charts(findings: RunFindings, series_of: Mapping[str, Series]) -> li
     """One for each load whose size varies, its middlewares together."""
     groups: dict[tuple[Factors, str], list[Scaling]] = {}
     for scaling in findings.scalings:
-        load = tuple((name, value) for name, value in scaling.factors if not _of_contender(name))
+        load = tuple((name, value) for name, value in scaling.factors if not is_of_candidate(name))
         groups.setdefault((load, scaling.stream), []).append(scaling)
     shared = _shared([load for load, _ in groups])
     return [
         _chart(place, _title(load, stream, shared), group, findings.experiments, series_of)
         for place, ((load, stream), group) in enumerate(groups.items())
     ]
-
-
-def _of_contender(name: str) -> bool:
-    return name in {"middleware", "profile"} or name.startswith("option.")
 
 
 def _title(load: Factors, stream: str, shared: set[tuple[str, str]]) -> str:
