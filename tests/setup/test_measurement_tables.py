@@ -25,6 +25,7 @@ measurements = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(measurements)
 
 NUMBER = r"[\d.]+"
+LOST = r"(?:1[5-9]|2\d)"  # of a share of 20 %, drawn by chance
 SUITE = """
 suite: settings
 trials: 6
@@ -50,8 +51,8 @@ def test_each_configuration_has_a_row_and_each_load_a_column(found: list[Experim
     assert head == "| | 64 B | 1 kB | round trip, 64 B | messages a second, 1 kB | first message |"
     cells = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
     assert [row[0] for row in cells] == ["`default`", "`default`, `transport: unix`", "`tuned`"]
-    assert all(re.fullmatch(rf"{NUMBER} µs \({NUMBER}–{NUMBER}\), \d\d % undelivered", row[1]) for row in cells)
-    assert all(re.match(rf"{NUMBER} thousand \({NUMBER}–{NUMBER}\), \d\d % undelivered", row[4]) for row in cells)
+    assert all(re.fullmatch(rf"{NUMBER} µs \({NUMBER}–{NUMBER}\), {LOST} % undelivered", row[1]) for row in cells)
+    assert all(re.match(rf"{NUMBER} thousand \({NUMBER}–{NUMBER}\), {LOST} % undelivered", row[4]) for row in cells)
 
 
 def test_deliveries_stand_beside_each_other_and_one_that_a_middleware_lacks_is_empty(

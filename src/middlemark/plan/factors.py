@@ -19,7 +19,6 @@ WITH_OPTIONS = ("middleware", "profile")
 """The factors that options go with: what differs in these is compared each with its own options."""
 CANDIDATE_FACTORS = (*WITH_OPTIONS, SIDE_FACTOR)
 """The factors that a ranking varies: its candidates differ in these, and in their options."""
-
 SENT_FACTORS = ("workload", "size", "rate")
 """The factors that say what is sent."""
 
