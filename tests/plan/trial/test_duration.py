@@ -45,6 +45,19 @@ def test_what_a_link_has_no_room_for_is_waited_for(topology: str, *, waits: bool
     assert with_drain - without == pytest.approx(2 if waits else 0)
 
 
+def test_what_an_overloaded_link_has_left_after_the_window_is_transmitted() -> None:
+    """Three times 51 messages of 8 Mbit, at 1 Gbit/s and at half of it."""
+    fast, slow = (
+        seconds(
+            workloads="{workload: large, pattern: periodic, size: 1 MB, rate: 50 Hz}",
+            topologies=f"{{topology: D3-1, link: {{rate: {rate}}}}}",
+            windows="{window: 1 s}",
+        )
+        for rate in ("1 Gbit/s", "500 Mbit/s")
+    )
+    assert slow - fast == pytest.approx(3 * 51 * 0.008)
+
+
 def test_a_slow_link_costs_round_trips() -> None:
     slow, fast = (seconds(topologies=f"{{topology: D1-1, link: {{delay: {delay}}}}}") for delay in ("200 ms", "100 ms"))
     assert slow - fast == pytest.approx(WAITED_ROUND_TRIPS * 2 * 0.1)

@@ -58,17 +58,34 @@ def _start_ns(experiment: Experiment) -> int:
 
 
 def _drain_ns(experiment: Experiment) -> int:
-    """What is lost is waited for until the drain ends, and so is what a link has no room for; what arrives ends it."""
-    is_waited_for = any(map(_loses, experiment.streams)) or _overfills_a_link(experiment)
-    return experiment.windows.drain_ns if is_waited_for else 0
+    """What is lost is waited for until the drain ends, and so is what a link has no room for; what arrives ends it.
+
+    The drain begins when publishers have sent everything; those that block have waited for the link until then.
+    """
+    backlog_ns = _backlog_ns(experiment)
+    is_waited_for = any(map(_loses, experiment.streams)) or backlog_ns > 0
+    return backlog_ns + experiment.windows.drain_ns if is_waited_for else 0
 
 
 def _loses(stream: Stream) -> bool:
     return isinstance(stream.pattern, Unthrottled) and stream.qos.congestion is Congestion.DROP
 
 
-def _overfills_a_link(experiment: Experiment) -> bool:
-    """Whether the schedule has more for a link than its rate lets through within the window."""
+def _backlog_ns(experiment: Experiment) -> int:
+    """How long the busiest link transmits after the window what the schedule has for it within."""
+    window_ns = experiment.windows.window_ns
+    sent_bits, received_bits = _scheduled_bits(experiment)
+    transmission_ns = [
+        bits[link.host] * 1_000_000_000 // direction.rate_bits_per_s
+        for link in experiment.links
+        for direction, bits in ((link.outgoing, sent_bits), (link.incoming, received_bits))
+        if direction.rate_bits_per_s
+    ]
+    return max(0, max(transmission_ns, default=0) - window_ns)
+
+
+def _scheduled_bits(experiment: Experiment) -> tuple[Counter[str], Counter[str]]:
+    """By host: what the schedule has it send to other hosts within the window, and receive from them."""
     host_of = {application.name: application.host for application in experiment.applications}
     sent, received = Counter[str](), Counter[str]()
     for stream in experiment.streams:
@@ -80,11 +97,7 @@ def _overfills_a_link(experiment: Experiment) -> bool:
             if ends[0] != ends[1]:
                 sent[ends[0]] += of_each
                 received[ends[1]] += of_each
-    return any(
-        direction.rate_bits_per_s and bits[link.host] * 1e9 > direction.rate_bits_per_s * experiment.windows.window_ns
-        for link in experiment.links
-        for direction, bits in ((link.outgoing, sent), (link.incoming, received))
-    )
+    return sent, received
 
 
 def _links_ns(links: Iterable[Link]) -> int:
