@@ -7,8 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from middlemark.plan import Trial, Watched, campaign_duration_ns, expand, order_trials, plan_trials, replanned
+from middlemark.plan import (
+    SearchStep,
+    Trial,
+    Watched,
+    campaign_duration_ns,
+    expand,
+    next_block,
+    order_trials,
+    plan_trials,
+    replanned,
+)
 from middlemark.plan.factors import sent_factors, setting_factors
+from middlemark.plan.schedule import at_step
 from middlemark.suite import Observation, load_suite, parse_suite
 
 QUICK = load_suite("quick").suite
@@ -16,6 +27,14 @@ EXPERIMENTS = expand(QUICK, available=["shm", "tcp", "udp", "zenoh"])
 AWAKE_OR_NOT = expand(
     parse_suite(
         "{suite: awake, middlewares: all, workloads: [imu, camera, ping_pong], "
+        "conditions: [{keep_awake: true}, {keep_awake: false}]}",
+        file="test.yaml",
+    ),
+    available=["tcp", "udp", "zenoh"],
+)
+SEARCHES = expand(
+    parse_suite(
+        "{suite: searches, middlewares: all, workloads: {workload: s, pattern: capacity, size: 64 B}, "
         "conditions: [{keep_awake: true}, {keep_awake: false}]}",
         file="test.yaml",
     ),
@@ -48,6 +67,21 @@ def test_in_a_block_those_that_are_compared_run_near_each_other(seed: int) -> No
     for factors, n_groups in ((sent_factors, 2 * 3), (setting_factors, 2 * 6)):
         groups = [(trial.block, factors(trial.experiment)) for trial in trials]
         assert len([group for group, _ in groupby(groups)]) == len(set(groups)) == n_groups
+
+
+@given(seed=st.integers(0, 2**63 - 1), steps=st.permutations(range(1, 7)))
+def test_searches_of_one_setting_run_near_each_other_whatever_load_each_is_at(seed: int, steps: list[int]) -> None:
+    searches = [(first, first.search) for first in SEARCHES if first.search is not None]
+    moved = [at_step(first, search, step) for (first, search), step in zip(searches, steps, strict=True)]
+    trials = next_block(
+        order_trials(SEARCHES, blocks=1, seed=seed),
+        moved,
+        seed=seed,
+        steps={each.id: SearchStep(search=1, step=step) for each, step in zip(moved, steps, strict=True)},
+    )
+    awake = [trial.experiment.factors["keep_awake"] for trial in trials]
+    assert len(awake) == 6
+    assert len([setting for setting, _ in groupby(awake)]) == 2
 
 
 def test_who_is_first_in_a_setting_changes_from_block_to_block() -> None:

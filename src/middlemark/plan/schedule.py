@@ -200,7 +200,20 @@ def _shuffled(
     # Sorted first, so that the order in which a suite lists its factors does not matter.
     listed = sorted(product(experiments, observations), key=lambda executed: (executed[0].id, executed[1] or ""))
     chance = random.Random(f"order {seed} {block}")  # noqa: S311 - an order, not a secret
-    return _nested(listed, (sent_factors, setting_factors), chance)
+    return _nested(listed, (_sent, _setting), chance)
+
+
+def _sent(experiment: Experiment) -> Factors:
+    return sent_factors(_compared(experiment))
+
+
+def _setting(experiment: Experiment) -> Factors:
+    return setting_factors(_compared(experiment))
+
+
+def _compared(experiment: Experiment) -> Experiment:
+    """As searches are compared whatever load each is at, they run near each other."""
+    return experiment if experiment.search is None else search_as_one(experiment, experiment.search)
 
 
 def _nested(
